@@ -1,0 +1,1 @@
+"""The language model: one handler, the history, and one module a backend."""

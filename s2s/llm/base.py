@@ -1,0 +1,52 @@
+"""What a language-model backend gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation."""
+
+    role: Role
+    content: str
+
+
+class LlmError(RuntimeError):
+    """The model could not answer. The message says what failed and what to do."""
+
+
+class ChatModel(Protocol):
+    """Answers a conversation, piece by piece."""
+
+    def stream(
+        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        """Yield the answer's text as it is generated; pieces are never empty.
+
+        Args:
+            messages: system message first, the user's last.
+            stop: asked at every token; when true generation ends at once and the model is free.
+                Closing the iterator does the same.
+
+        Raises:
+            LlmError: refused, timed out, cut, or the conversation does not fit.
+        """
+        ...
+
+    def warm(self, messages: Sequence[ChatMessage]) -> None:
+        """Evaluate `messages` ahead of time, so that a conversation starting with them is quick."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text`, exact where the backend has its tokenizer, else a safe estimate."""
+        ...
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        ...

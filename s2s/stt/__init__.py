@@ -1,0 +1,1 @@
+"""Speech to text: one handler, one protocol, one module a backend."""

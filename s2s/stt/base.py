@@ -1,0 +1,52 @@
+"""What a speech-to-text backend gives. Weights are shared; a call keeps no state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from s2s.audio import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Transcription:
+    """What a backend heard."""
+
+    text: str
+    """Empty when it heard no words."""
+    language: str | None = None
+    """ISO 639-1 code, or None when the backend cannot tell."""
+    tokens: tuple[int, ...] = ()
+    """The backend's own token ids of `text`; a later call on more audio may reuse them."""
+
+
+class Transcriber(Protocol):
+    """Writes down speech."""
+
+    def transcribe(
+        self,
+        audio: Block,
+        *,
+        language: str | None = None,
+        earlier: Transcription | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """Transcribe one utterance.
+
+        Args:
+            audio: float32 [samples] at 16 kHz, any length (long audio is windowed inside).
+            language: expected language, None to detect it where the backend can.
+            earlier: result for a prefix of the same utterance: saves decoding where the backend
+                can verify it, and never changes the result.
+            stop: asked between decoding steps; when true the call returns what it has.
+        """
+        ...
+
+    def warm(self) -> None:
+        """Run once so that the first real call is not slower. Errors are start-up errors."""
+        ...
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        ...

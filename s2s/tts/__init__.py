@@ -1,0 +1,1 @@
+"""Text to speech: one handler, one protocol, one module a backend."""

@@ -1,0 +1,76 @@
+"""What a text-to-speech backend gives. Weights are shared; an utterance's state lives in its iterator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from s2s.audio import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do, as data."""
+
+    sample_rate_hz: int
+    streaming: bool
+    """Sound comes before the whole text is done."""
+    languages: tuple[str, ...]
+    """ISO 639-1 codes."""
+    voices: tuple[str, ...] = ()
+    """Names that `synthesize` accepts; empty when there is one voice."""
+    cloning: bool = False
+    word_timing: bool = False
+    """`AudioChunk.spoken_chars` is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """A piece of sound."""
+
+    samples: Block
+    """float32 [samples] at the backend's rate."""
+    spoken_chars: int | None = None
+    """Characters of the text spoken once this chunk has been heard; None when unknown."""
+
+
+class TtsError(RuntimeError):
+    """The backend could not speak. The message says what failed and what to do."""
+
+
+class Synthesizer(Protocol):
+    """Speaks text."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text`.
+
+        Args:
+            text: speakable text (no markdown), any length.
+            voice: one of `capabilities.voices`; None is the configured one.
+            language: ISO 639-1 code of the text; None is the voice's own.
+            stop: asked before every piece of work; when true the iterator ends. Closing the
+                iterator does the same.
+
+        Raises:
+            TtsError: unknown voice, or the model failed.
+        """
+        ...
+
+    def warm(self) -> None:
+        """Speak once, unheard, so that the first real call is not slower. Errors are start-up errors."""
+        ...
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        ...
