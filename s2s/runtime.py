@@ -7,11 +7,23 @@ one (a factor of six on the language model, measured).
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import onnxruntime
+
+    from s2s.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a backend is given besides its own config: `Backend(config, resources)`."""
+
+    store: Store
+    threads: int = 1
+    """Threads this backend may use."""
 
 
 def cores() -> int:
