@@ -64,8 +64,15 @@ class Channel(Generic[T]):
             self._append(item)
             return True
 
-    def get(self, *, deadline_s: float | None = None) -> T:
+    def get(
+        self, *, deadline_s: float | None = None, taken: Callable[[], None] = lambda: None
+    ) -> T:
         """Take the oldest item, waiting for one until the clock reads `deadline_s`.
+
+        Args:
+            deadline_s: when to give up; None waits for ever.
+            taken: called in the same step as the item is taken, so that an observer never sees an
+                empty channel and an idle reader while an item is on its way between them.
 
         Raises:
             Closed: the channel is closed and empty.
@@ -83,6 +90,7 @@ class Channel(Generic[T]):
                     raise Timeout(self.name)
                 self._changed.wait(remaining_s)
             item = self._items.popleft()
+            taken()
             self._changed.notify_all()
             return item
 
