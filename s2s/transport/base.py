@@ -1,0 +1,39 @@
+"""What the outside world looks like to a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from s2s.messages import AudioIn
+from s2s.transport.playback import Playback
+
+
+class Transport(Protocol):
+    """A microphone and a loudspeaker of some kind."""
+
+    @property
+    def playback(self) -> Playback:
+        """The buffer that it plays from."""
+        ...
+
+    def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
+        """Deliver microphone windows until the conversation ends.
+
+        Args:
+            heard: takes one window of 512 samples at 16 kHz; may wait.
+            tick: called after each window, on the same thread: deals with playback's reports.
+                False asks the transport to end.
+
+        Raises:
+            DeviceError: the device is gone and the configuration says not to wait for it.
+        """
+        ...
+
+    def stop(self) -> None:
+        """End `run` soon. Safe from any thread and from a signal handler; idempotent."""
+        ...
+
+
+class DeviceError(RuntimeError):
+    """A device that is missing, busy or lost. The message says which, and what to do."""

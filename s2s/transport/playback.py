@@ -1,0 +1,245 @@
+"""The playback buffer: between the sender and whatever plays. It belongs to the transport.
+
+A device callback pulls samples from it and never waits; the sender writes and waits while it is
+full. It knows which text each sample belongs to, so it is the one place that knows what was heard.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+import numpy as np
+
+from s2s.audio import Block
+from s2s.clock import Clock
+from s2s.messages import ResponseId
+
+DUCK_GAIN = 10 ** (-12 / 20)
+"""-12 dB: quiet enough to talk over, loud enough to go on from."""
+
+RAMP_MS = 20.0
+"""Gain changes take this long, so that they do not click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What happened to a response at the loudspeaker, on the sample clock."""
+
+    response: ResponseId
+    what: Literal["started", "finished", "cut"]
+    text: str
+    """The part of the answer that was played until then."""
+    at_s: float
+
+
+class Output(Enum):
+    """What playback does with its samples."""
+
+    NORMAL = "normal"
+    DUCKED = "ducked"
+    PAUSED = "paused"
+    """Silent, nothing is consumed; goes on at the very sample."""
+
+
+@dataclass(slots=True)
+class _Mark:
+    """A position in the stream of samples, and what is true once it has been played."""
+
+    at_sample: int
+    response: ResponseId
+    text: str
+    ends: bool = False
+
+
+class Playback:
+    """A bounded buffer of samples with marks. Safe from any thread.
+
+    Counts samples from the start of the session: written, and played.
+    """
+
+    def __init__(self, clock: Clock, rate_hz: int, *, capacity_s: float = 2.0) -> None:
+        if rate_hz < 1 or capacity_s <= 0:
+            raise ValueError(f"needs a positive rate and capacity, got {rate_hz}, {capacity_s}")
+        self.rate_hz = rate_hz
+        self.underruns = 0
+        self._clock = clock
+        self._changed = clock.condition()
+        self._ring = np.zeros(int(capacity_s * rate_hz), dtype=np.float32)
+        self._written = 0
+        self._played = 0
+        self._marks: deque[_Mark] = deque()
+        self._reports: deque[Played] = deque()
+        self._current: ResponseId | None = None
+        self._heard = ""
+        self._gain = 1.0
+        self._output = Output.NORMAL
+        self._closed = False
+
+    @property
+    def capacity_samples(self) -> int:
+        return len(self._ring)
+
+    @property
+    def waiting_samples(self) -> int:
+        """Samples written and not yet played."""
+        return self._written - self._played
+
+    @property
+    def playing(self) -> bool:
+        """Samples are leaving, or could if it were not paused, or a response has not ended yet."""
+        with self._changed:
+            return self._current is not None or bool(self._marks)
+
+    @property
+    def output(self) -> Output:
+        return self._output
+
+    @property
+    def silent(self) -> bool:
+        """Whether a sample pulled now would be zero because nothing is there or it is paused."""
+        return self._output is Output.PAUSED or self.waiting_samples == 0
+
+    # --- the sender's side ---------------------------------------------------------------------
+
+    def write(
+        self, block: Block, response: ResponseId, text: str, *, stale: Callable[[], bool]
+    ) -> bool:
+        """Append samples, waiting while the buffer is full.
+
+        Args:
+            block: float32 [samples] at `rate_hz`, no longer than the capacity.
+            response: whose sound it is.
+            text: the answer's text that is spoken once the block has been played.
+            stale: ends the wait; looked at under the buffer's lock, so that nothing stale is
+                written after `clear`.
+
+        Returns:
+            False when it was stale or the buffer is closed: nothing was written.
+        """
+        if len(block) > len(self._ring):
+            raise ValueError(f"a block of {len(block)} samples exceeds the buffer")
+        with self._changed:
+            while len(block) > len(self._ring) - (self._written - self._played):
+                if stale() or self._closed:
+                    return False
+                self._changed.wait()
+            if stale() or self._closed:
+                return False
+            start = self._written % len(self._ring)
+            first = min(len(block), len(self._ring) - start)
+            self._ring[start : start + first] = block[:first]
+            self._ring[: len(block) - first] = block[first:]
+            self._written += len(block)
+            self._marks.append(_Mark(self._written, response, text))
+            return True
+
+    def finish(self, response: ResponseId) -> bool:
+        """No more samples of `response` will come; False when none ever came."""
+        with self._changed:
+            ours = [mark for mark in self._marks if mark.response == response]
+            if ours:
+                ours[-1].ends = True
+            elif self._current == response:
+                self._report("finished")
+                self._current = None
+            else:
+                return False
+            return True
+
+    # --- the player's side ---------------------------------------------------------------------
+
+    def pull(self, out: Block) -> int:
+        """Fill `out` float32 [samples] with what is to be played, zeros where there is nothing.
+
+        Never waits for samples. Returns how many were the answer's own.
+        """
+        with self._changed:
+            waiting = self._written - self._played
+            taken = 0 if self._output is Output.PAUSED else min(len(out), waiting)
+            start = self._played % len(self._ring)
+            first = min(taken, len(self._ring) - start)
+            out[:first] = self._ring[start : start + first]
+            out[first:taken] = self._ring[: taken - first]
+            out[taken:] = 0.0
+            self._apply_gain(out)
+            if taken:
+                self._advance(taken)
+                self._changed.notify_all()
+            if taken < len(out) and self._current is not None and self._output is Output.NORMAL:
+                self.underruns += 1
+            return taken
+
+    def reports(self) -> list[Played]:
+        """What happened since the last call, in order."""
+        with self._changed:
+            reports = list(self._reports)
+            self._reports.clear()
+            return reports
+
+    # --- interruption --------------------------------------------------------------------------
+
+    def set_output(self, output: Output) -> None:
+        """Duck, pause, or go on at the very sample."""
+        with self._changed:
+            self._output = output
+
+    def clear(self) -> None:
+        """Drop every waiting sample: silence from the next pull on. Cut responses are reported."""
+        with self._changed:
+            responses = [] if self._current is None else [self._current]
+            for mark in self._marks:
+                if mark.response not in responses:
+                    responses.append(mark.response)
+            for response in responses:
+                if response != self._current:
+                    self._current, self._heard = response, ""
+                self._report("cut")
+            self._current, self._heard = None, ""
+            self._marks.clear()
+            self._played = self._written
+            self._output = Output.NORMAL
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Nobody plays any more: writers give up."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    # --- inside --------------------------------------------------------------------------------
+
+    def _advance(self, taken: int) -> None:
+        if self._marks and self._marks[0].response != self._current:
+            self._current, self._heard = self._marks[0].response, ""
+            self._report("started")
+        self._played += taken
+        while self._marks and self._marks[0].at_sample <= self._played:
+            mark = self._marks.popleft()
+            if mark.response != self._current:
+                self._current, self._heard = mark.response, ""
+                self._report("started")
+            self._heard = mark.text
+            if mark.ends:
+                self._report("finished")
+                self._current = None
+
+    def _report(self, what: Literal["started", "finished", "cut"]) -> None:
+        assert self._current is not None
+        self._reports.append(Played(self._current, what, self._heard, self._clock.now()))
+
+    def _apply_gain(self, out: Block) -> None:
+        target = DUCK_GAIN if self._output is Output.DUCKED else 1.0
+        if self._gain == target:
+            if target != 1.0:
+                out *= np.float32(target)
+            return
+        step = 1.0 / (RAMP_MS / 1000 * self.rate_hz)
+        limit = (np.minimum if target > self._gain else np.maximum)
+        sign = 1.0 if target > self._gain else -1.0
+        ramp = limit(self._gain + sign * step * np.arange(1, len(out) + 1), target)
+        out *= ramp.astype(np.float32)
+        self._gain = float(ramp[-1])

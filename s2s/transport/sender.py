@@ -1,0 +1,188 @@
+"""The last stage: hands sound to the playback buffer and keeps the books on responses.
+
+Every response that is opened here is ended here exactly once, whatever happened to it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2s.audio import Block
+from s2s.clock import Clock
+from s2s.events import EventSink, ResponseDone, ResponseStarted, ResponseStatus, Said
+from s2s.handler import Handler
+from s2s.messages import (
+    AssistantText,
+    AudioOut,
+    AudioResponseDone,
+    ResponseId,
+    SenderInput,
+    SessionEnd,
+)
+from s2s.metrics import Metrics
+from s2s.transport.playback import Playback, Played
+from s2s.turns.cancel import CancelScope
+
+log = logging.getLogger(__name__)
+
+HeardSink = Callable[[ResponseId, str, bool], None]
+"""(response, the text that was played, whether that is all of it): what the history is to hold."""
+
+
+@dataclass(slots=True)
+class _Open:
+    heard: str = ""
+    sound: bool = False
+
+
+class Responses:
+    """The responses that were opened and not yet ended. Safe from any thread."""
+
+    def __init__(self, events: EventSink, heard: HeardSink) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[ResponseId, _Open] = {}
+        self._events = events
+        self._heard = heard
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def open(self, response: ResponseId) -> _Open:
+        """Open `response` unless it is."""
+        with self._lock:
+            known = self._open.get(response)
+            if known is not None:
+                return known
+            opened = self._open[response] = _Open()
+        self._events(ResponseStarted(response))
+        return opened
+
+    def get(self, response: ResponseId) -> _Open | None:
+        with self._lock:
+            return self._open.get(response)
+
+    def end(
+        self, response: ResponseId, status: ResponseStatus, heard: str, error: str | None = None
+    ) -> bool:
+        """End `response`; False when it was not open, or ended before."""
+        with self._lock:
+            if self._open.pop(response, None) is None:
+                return False
+        if heard:
+            self._heard(response, heard, status == "completed")
+        self._events(ResponseDone(response, status, heard, error))
+        return True
+
+    def all(self) -> list[ResponseId]:
+        with self._lock:
+            return list(self._open)
+
+
+class Sender(Handler[SenderInput, SenderInput]):
+    """Plays what the TTS made. Its thread waits when playback is full: that is the backpressure."""
+
+    name = "sender"
+
+    def __init__(
+        self,
+        playback: Playback,
+        scope: CancelScope,
+        events: EventSink,
+        *,
+        heard: HeardSink,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._playback = playback
+        self._scope = scope
+        self._events = events
+        self._clock = clock
+        self._metrics = metrics
+        self._heard = heard
+        self.responses = Responses(events, heard)
+
+    def process(self, message: SenderInput) -> Iterable[SenderInput]:
+        match message:
+            case AssistantText():
+                if not self._stale(message.response):
+                    self.responses.open(message.response)
+                    self._events(Said(message.response, message.text))
+            case AudioOut():
+                self._play(message)
+            case AudioResponseDone():
+                self._done(message)
+            case SessionEnd():
+                self.interrupt()
+        return ()
+
+    def on_played(self, report: Played) -> None:
+        """Deal with what the loudspeaker did. Called on the transport's thread."""
+        known = self.responses.get(report.response)
+        if report.what == "started":
+            self._metrics.mark(report.response.turn, "first_played", report.at_s)
+        elif report.what == "cut":
+            self.responses.end(report.response, "cancelled", report.text)
+            self._metrics.finish(report.response.turn)
+        elif known is not None:
+            self.responses.end(report.response, "completed", report.text)
+            self._metrics.finish(report.response.turn)
+
+    def interrupt(self) -> None:
+        """Silence at once: drop what waits, and end every open response as cancelled.
+
+        The cancel generation must have been raised before, so that nothing stale is written after.
+        """
+        self._playback.clear()
+        for report in self._playback.reports():
+            self.on_played(report)
+        for response in self.responses.all():
+            if self._stale(response):
+                self.responses.end(response, "cancelled", "")
+
+    def _stale(self, response: ResponseId) -> bool:
+        return self._scope.is_stale(response.cancel_generation)
+
+    def _play(self, message: AudioOut) -> None:
+        response = message.response
+        if self._stale(response):
+            return
+        self.responses.open(response).sound = True
+        self._playback.write(
+            message.block, response, message.text, stale=lambda: self._stale(response)
+        )
+
+    def _done(self, message: AudioResponseDone) -> None:
+        response = message.response
+        if message.cleanup_only or self._stale(response):
+            self.responses.end(response, "cancelled", "")
+            return
+        if message.error is not None:
+            self._fail(response, message.error)
+        elif not self._playback.finish(response):
+            self.responses.open(response)  # an answer without sound, or without anything
+            self.responses.end(response, "completed", "")
+            self._metrics.finish(response.turn)
+
+    def _fail(self, response: ResponseId, error: str) -> None:
+        """End as failed. Who heard nothing of the answer hears a tone, so that no turn ends mute."""
+        opened = self.responses.open(response)
+        if not opened.sound:
+            for block in _failure_tone(self._playback.rate_hz):
+                self._playback.write(block, response, "", stale=lambda: self._stale(response))
+        self._playback.finish(response)
+        self.responses.end(response, "failed", opened.heard, error)
+        self._metrics.finish(response.turn)
+
+
+def _failure_tone(rate_hz: int) -> list[Block]:
+    """Two short falling tones, float32, in blocks of a tenth of a second."""
+    t = np.arange(int(0.1 * rate_hz)) / rate_hz
+    fade = np.minimum(1.0, np.minimum(t, t[::-1]) / 0.01)
+    return [
+        (0.15 * fade * np.sin(2 * np.pi * hz * t)).astype(np.float32) for hz in (440.0, 330.0)
+    ]
