@@ -1,0 +1,378 @@
+"""Where turns begin, pause and end: a pure state machine on the sample clock.
+
+It is given windows and their speech probability, and tells what happened. It knows no model, no
+clock and no thread, and it decides only about sound: whether a pause is the end of what the person
+wants to say is decided in `endpoint.py`, and `close` tells it.
+
+    quiet --Onset--> candidate --Started--> speaking --SoftEnd--> paused --Onset--> candidate
+      ^                  |                     ^  |                 ^                  |   |
+      +-----Phantom------+                     |  +--Split-+        +-----Phantom------+   |
+                                               +-----------+<------------Resumed-----------+
+
+A paused turn is still open: speech that comes back continues it. `close` (or a pause longer than
+`max_pause_ms`, `Closed`) makes the next speech a new turn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from s2s.audio import PIPELINE_HZ, Block, empty
+
+
+@dataclass(frozen=True, slots=True)
+class SegmenterConfig:
+    """When sound becomes a turn. The defaults are for Silero VAD."""
+
+    threshold: float = 0.6
+    """Speech probability above which speech begins."""
+    hysteresis: float = 0.15
+    """Speech goes on down to `threshold - hysteresis`."""
+    pre_roll_ms: int = 500
+    """Audio kept from before the first window of speech: soft first phonemes survive."""
+    min_speech_ms: int = 384
+    """Active speech before a new turn starts."""
+    min_continue_ms: int = 192
+    """Active speech before an open turn goes on after a pause."""
+    sure_probability: float = 0.85
+    """Speech with at least this mean probability needs only half of the minimum, counted when it
+    ends: "yes" and "no" are shorter than `min_speech_ms`. Above 1: never."""
+    min_silence_ms: int = 64
+    """Silence after which speech has softly ended."""
+    max_turn_ms: int = 30_000
+    """A longer turn is split at its quietest point."""
+    max_pause_ms: int = 10_000
+    """An open turn that nobody closes ends by itself after this much silence."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.threshold - self.hysteresis <= self.threshold <= 1.0:
+            raise ValueError(
+                f"need 0 < threshold - hysteresis <= threshold <= 1, got threshold "
+                f"{self.threshold} and hysteresis {self.hysteresis}"
+            )
+        shortest = min(self.min_speech_ms, self.min_continue_ms, self.min_silence_ms)
+        if shortest <= 0 or self.pre_roll_ms < 0:
+            raise ValueError(f"durations must be positive: {self}")
+        if self.max_turn_ms < 2 * (self.min_speech_ms + self.pre_roll_ms):
+            raise ValueError(
+                f"max_turn_ms {self.max_turn_ms} is too short for turns of {self.min_speech_ms} ms "
+                f"with {self.pre_roll_ms} ms of pre-roll: give at least twice their sum"
+            )
+        if self.max_pause_ms < self.min_silence_ms:
+            raise ValueError(
+                f"max_pause_ms {self.max_pause_ms} is below min_silence_ms {self.min_silence_ms}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """Something like speech begins. It has started or continued nothing yet."""
+
+    sample: int
+    """First sample of the first window above the threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phantom:
+    """What began at the last `Onset` ended too soon to be speech: nothing has changed."""
+
+    sample: int
+    """One past the last sample that was like speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A new turn: there was enough active speech."""
+
+    start_sample: int
+    """First sample of the turn's audio, pre-roll included."""
+    onset_sample: int
+    """First sample of its speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoftEnd:
+    """The speaker pauses or is done. The turn stays open."""
+
+    end_sample: int
+    """One past the last sample of speech."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Speech came back after a soft end of the open turn, long enough to continue it."""
+
+    sample: int
+    """First sample of the speech that came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The turn grew beyond the maximum and was cut. What follows goes on as the next turn, which
+    is already speaking: no `Started` comes for it."""
+
+    cut_sample: int
+    """First sample of the next turn."""
+    audio: Block
+    """The finished turn, float32 [samples], up to the cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The pause of an open turn grew beyond the maximum; the next speech is a new turn."""
+
+    sample: int
+
+
+SegmenterEvent = Onset | Phantom | Started | SoftEnd | Resumed | Split | Closed
+
+
+class _State(Enum):
+    QUIET = auto()
+    """No turn is open."""
+    CANDIDATE = auto()
+    """Maybe a new turn begins."""
+    SPEAKING = auto()
+    PAUSED = auto()
+    """The open turn has softly ended."""
+    RETURNING = auto()
+    """Maybe the paused turn goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A block that was heard."""
+
+    start: int
+    block: Block
+    power: float
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.block)
+
+
+class Segmenter:
+    """Cuts one stream into turns and holds the audio of the open one. Not thread-safe."""
+
+    def __init__(self, config: SegmenterConfig | None = None, *, first_sample: int = 0) -> None:
+        """Wait for the first turn; the first block begins at `first_sample`."""
+        self.config = config or SegmenterConfig()
+        self._sample = first_sample
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the turn and the audio, keep the clock."""
+        self._state = _State.QUIET
+        self._windows: deque[_Window] = deque()
+        self._floor = self._sample
+        """Audio before it belongs to a turn that is over."""
+        self._start = self._sample
+        """First sample of the open turn, or of the candidate with its pre-roll."""
+        self._begin_stretch(self._sample)
+        self._end = self._sample
+        """One past the last speech of the last soft end."""
+
+    @property
+    def sample(self) -> int:
+        """One past the last sample that was heard."""
+        return self._sample
+
+    @property
+    def open(self) -> bool:
+        """A turn has started and is not closed."""
+        return self._state in (_State.SPEAKING, _State.PAUSED, _State.RETURNING)
+
+    @property
+    def speaking(self) -> bool:
+        """The open turn is being spoken: no soft end since it started or resumed."""
+        return self._state is _State.SPEAKING
+
+    @property
+    def start_sample(self) -> int:
+        """First sample of the open turn's audio; `sample` when none is open."""
+        return self._start if self.open else self._sample
+
+    @property
+    def active_samples(self) -> int:
+        """Active speech since the last `Onset`: pauses not counted."""
+        return self._active
+
+    @property
+    def speech_probability(self) -> float:
+        """Mean probability of the active speech since the last `Onset`; 0 before the first."""
+        return self._probability_sum / self._active if self._active else 0.0
+
+    def audio(self, end_sample: int | None = None) -> Block:
+        """The open turn with its pre-roll and inner silences, float32 [samples].
+
+        Args:
+            end_sample: where to stop, in samples of the session; None for all that was heard.
+        """
+        return self._slice(self._start, end_sample) if self.open else empty()
+
+    def push(self, block: Block, probability: float) -> list[SegmenterEvent]:
+        """Hear the next `block`, float32 [samples], with its speech probability in [0, 1]."""
+        if len(block) == 0:
+            return []
+        power = float(np.dot(block, block)) / len(block)
+        window = _Window(self._sample, block.copy(), power)
+        self._windows.append(window)
+        self._sample = window.end
+        speaking = self._state not in (_State.QUIET, _State.PAUSED)
+        bar = self.config.threshold - self.config.hysteresis if speaking else self.config.threshold
+        if probability >= bar:
+            events = self._hear_speech(window, probability)
+        else:
+            events = self._hear_silence()
+        if self._state is _State.PAUSED and self._pause_too_long():
+            self.close()
+            events.append(Closed(self._sample))
+        if self._state is _State.QUIET:
+            self._forget_before(self._sample - self._samples(self.config.pre_roll_ms))
+        return events
+
+    def stalled(self) -> list[SegmenterEvent]:
+        """No more frames come: whatever is being spoken ends here."""
+        return self._end_speech()
+
+    def close(self) -> None:
+        """The open turn is over, up to its last soft end: the next speech is a new turn.
+
+        Speech that came after that soft end is not lost: it is heard again as the beginning of
+        the next turn. Without a soft end all that was heard belongs to the turn.
+        """
+        match self._state:
+            case _State.QUIET | _State.CANDIDATE:
+                return
+            case _State.PAUSED:
+                self._state = _State.QUIET
+            case _State.RETURNING:
+                self._state = _State.CANDIDATE
+            case _State.SPEAKING if self._end <= self._start:
+                self._state, self._end = _State.QUIET, self._sample
+            case _State.SPEAKING:
+                self._state = _State.CANDIDATE
+        self._floor = self._end
+        self._start = self._with_pre_roll(self._onset)
+        self._forget_before(self._start)
+
+    # --- speech -----------------------------------------------------------------------------
+
+    def _hear_speech(self, window: _Window, probability: float) -> list[SegmenterEvent]:
+        events: list[SegmenterEvent] = []
+        if self._state in (_State.QUIET, _State.PAUSED):
+            self._begin_stretch(window.start)
+            events.append(Onset(window.start))
+            if self._state is _State.QUIET:
+                self._state = _State.CANDIDATE
+                self._start = self._with_pre_roll(window.start)
+            else:
+                self._state = _State.RETURNING
+        self._active += len(window.block)
+        self._probability_sum += probability * len(window.block)
+        self._last_active = window.end
+        if self._active >= self._needed():
+            events += self._accept()
+        if self._state is _State.SPEAKING and self._too_long():
+            events.append(self._split())
+        return events
+
+    def _hear_silence(self) -> list[SegmenterEvent]:
+        silence = self._sample - self._last_active
+        if silence < self._samples(self.config.min_silence_ms):
+            return []
+        return self._end_speech()
+
+    def _end_speech(self) -> list[SegmenterEvent]:
+        """The stretch of speech is over: too short, or a soft end."""
+        if self._state in (_State.QUIET, _State.PAUSED):
+            return []
+        events: list[SegmenterEvent] = []
+        if self._state is not _State.SPEAKING:
+            if not self._is_speech():
+                opened = self._state is _State.RETURNING
+                self._state = _State.PAUSED if opened else _State.QUIET
+                return [Phantom(self._last_active)]
+            events += self._accept()
+        self._state = _State.PAUSED
+        self._end = self._last_active
+        return [*events, SoftEnd(self._end)]
+
+    def _is_speech(self) -> bool:
+        """The stretch that ends now was long enough, or half as long and surely speech."""
+        sure = self.speech_probability >= self.config.sure_probability
+        return self._active >= self._needed() or (sure and 2 * self._active >= self._needed())
+
+    def _accept(self) -> list[SegmenterEvent]:
+        match self._state:
+            case _State.CANDIDATE:
+                self._state = _State.SPEAKING
+                self._end = self._start
+                return [Started(self._start, self._onset)]
+            case _State.RETURNING:
+                self._state = _State.SPEAKING
+                return [Resumed(self._onset)]
+            case _:
+                return []
+
+    # --- length -----------------------------------------------------------------------------
+
+    def _too_long(self) -> bool:
+        return self._sample - self._start > self._samples(self.config.max_turn_ms)
+
+    def _pause_too_long(self) -> bool:
+        return self._sample - self._end >= self._samples(self.config.max_pause_ms)
+
+    def _split(self) -> Split:
+        """Cut the open turn in the middle of the quietest window of its second half."""
+        half = cut = self._start + self._samples(self.config.max_turn_ms) // 2
+        powers = np.array([window.power for window in self._windows])
+        around = np.convolve(np.pad(powers, 1, mode="edge"), np.ones(3), mode="valid")
+        quietest = np.inf
+        for window, power in zip(list(self._windows)[:-1], around[:-1], strict=True):
+            if window.start >= half and power <= quietest:
+                quietest, cut = power, window.start + len(window.block) // 2
+        finished = Split(cut, self._slice(self._start, cut))
+        self._start = self._floor = self._end = cut
+        self._forget_before(cut)
+        return finished
+
+    # --- audio ------------------------------------------------------------------------------
+
+    def _samples(self, duration_ms: int) -> int:
+        return duration_ms * PIPELINE_HZ // 1000
+
+    def _needed(self) -> int:
+        """Active samples that make speech of what is heard now."""
+        returning = self._state is _State.RETURNING
+        return self._samples(
+            self.config.min_continue_ms if returning else self.config.min_speech_ms
+        )
+
+    def _begin_stretch(self, onset: int) -> None:
+        self._onset = onset
+        self._active = 0
+        self._probability_sum = 0.0
+        self._last_active = onset
+
+    def _with_pre_roll(self, onset: int) -> int:
+        first = self._windows[0].start if self._windows else self._sample
+        return max(onset - self._samples(self.config.pre_roll_ms), self._floor, first)
+
+    def _slice(self, start: int, end: int | None) -> Block:
+        """Audio from `start` to `end` (None: all), in samples of the session."""
+        if not self._windows:
+            return empty()
+        first = self._windows[0].start
+        end = self._sample if end is None else end
+        joined = np.concatenate([window.block for window in self._windows])
+        return joined[max(start - first, 0) : max(end - first, 0)].copy()
+
+    def _forget_before(self, sample: int) -> None:
+        while self._windows and self._windows[0].end <= sample:
+            self._windows.popleft()
