@@ -134,6 +134,8 @@ class TtsInput:
     language: str | None
     speech_stopped_at_s: float
     voice: str | None = None
+    aside: bool = False
+    """Spoken, but no part of the answer: an apology does not enter the history."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.audio import Block
-from s2s.clock import Clock
 from s2s.events import EventSink, ResponseDone, ResponseStarted, ResponseStatus, Said
 from s2s.handler import Handler
 from s2s.messages import (
@@ -36,8 +35,8 @@ HeardSink = Callable[[ResponseId, str, bool], None]
 
 @dataclass(slots=True)
 class _Open:
-    heard: str = ""
     sound: bool = False
+    error: str | None = None
 
 
 class Responses:
@@ -95,15 +94,12 @@ class Sender(Handler[SenderInput, SenderInput]):
         events: EventSink,
         *,
         heard: HeardSink,
-        clock: Clock,
         metrics: Metrics,
     ) -> None:
         self._playback = playback
         self._scope = scope
         self._events = events
-        self._clock = clock
         self._metrics = metrics
-        self._heard = heard
         self.responses = Responses(events, heard)
 
     def process(self, message: SenderInput) -> Iterable[SenderInput]:
@@ -129,7 +125,8 @@ class Sender(Handler[SenderInput, SenderInput]):
             self.responses.end(report.response, "cancelled", report.text)
             self._metrics.finish(report.response.turn)
         elif known is not None:
-            self.responses.end(report.response, "completed", report.text)
+            status = "completed" if known.error is None else "failed"
+            self.responses.end(report.response, status, report.text, known.error)
             self._metrics.finish(report.response.turn)
 
     def interrupt(self) -> None:
@@ -169,14 +166,13 @@ class Sender(Handler[SenderInput, SenderInput]):
             self._metrics.finish(response.turn)
 
     def _fail(self, response: ResponseId, error: str) -> None:
-        """End as failed. Who heard nothing of the answer hears a tone, so that no turn ends mute."""
+        """Let it end as failed. Who heard nothing of it hears a tone, so that no turn ends mute."""
         opened = self.responses.open(response)
+        opened.error = error
         if not opened.sound:
             for block in _failure_tone(self._playback.rate_hz):
                 self._playback.write(block, response, "", stale=lambda: self._stale(response))
-        self._playback.finish(response)
-        self.responses.end(response, "failed", opened.heard, error)
-        self._metrics.finish(response.turn)
+        self._playback.finish(response)  # it ends, as failed, once it has been played
 
 
 def _failure_tone(rate_hz: int) -> list[Block]:

@@ -1,0 +1,133 @@
+"""The language-model stage: a transcript in, pieces of an answer out, and exactly one end.
+
+It starts at the soft end of a turn, while the speaker may still go on, and stops at the next token
+when the turn is re-opened or the answer interrupted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from s2s.clock import Clock
+from s2s.handler import Handler
+from s2s.llm.base import ChatModel
+from s2s.llm.history import History
+from s2s.llm.sentences import SentenceStream
+from s2s.messages import (
+    AssistantText,
+    EndOfResponse,
+    LlmInput,
+    ResponseId,
+    SessionEnd,
+    Transcript,
+    TranscriptFailed,
+    TtsInput,
+    TtsMessage,
+)
+from s2s.metrics import Metrics, Point
+from s2s.turns.cancel import CancelScope
+from s2s.turns.speculation import SpeculativeTurns
+
+APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
+APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
+
+
+class LlmHandler(Handler[LlmInput, TtsMessage]):
+    """Answers transcripts."""
+
+    name = "llm"
+
+    def __init__(
+        self,
+        model: ChatModel,
+        history: History,
+        scope: CancelScope,
+        turns: SpeculativeTurns,
+        *,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._model = model
+        self._history = history
+        self._scope = scope
+        self._turns = turns
+        self._clock = clock
+        self._metrics = metrics
+        self._keys = itertools.count(1)
+        self._open: ResponseId | None = None
+
+    def process(self, message: LlmInput) -> Iterable[TtsMessage]:
+        match message:
+            case Transcript():
+                return self._answer(message)
+            case TranscriptFailed():
+                return self._apologise(message, message.error)
+            case SessionEnd():
+                return (message,)
+
+    def failed(self, message: LlmInput | None, error: Exception) -> Iterable[TtsMessage]:
+        if isinstance(message, (Transcript, TranscriptFailed)):
+            yield from self._apologise(message, str(error))
+
+    def end_session(self) -> None:
+        self._history.reset()
+
+    def _response(self, message: Transcript | TranscriptFailed) -> ResponseId:
+        return ResponseId(
+            message.turn.turn_id,
+            message.turn.turn_revision,
+            message.cancel_generation,
+            f"response-{next(self._keys)}",
+        )
+
+    def _stale(self, response: ResponseId) -> bool:
+        return self._scope.is_stale(response.cancel_generation) or not self._turns.is_latest(
+            response.turn
+        )
+
+    def _answer(self, message: Transcript) -> Iterator[TtsMessage]:
+        text = message.text.strip()
+        response = self._response(message)
+        if not text or self._stale(response):
+            return
+        self._history.user(message.turn, text)
+        self._open = response
+        for piece in self._pieces(response):
+            yield AssistantText(piece, response)
+            yield TtsInput(piece, response, message.language, message.speech_stopped_at_s)
+        self._open = None
+        yield EndOfResponse(response, cleanup_only=self._stale(response))
+
+    def _pieces(self, response: ResponseId) -> Iterator[str]:
+        """The answer in pieces to be spoken; together they are the model's text."""
+        sentences = SentenceStream()
+        tokens = self._model.stream(self._history.prompt(), stop=lambda: self._stale(response))
+        for token in tokens:
+            self._mark(response, "first_token")
+            for piece in sentences.push(token):
+                self._mark(response, "first_sentence")
+                yield piece
+        if not self._stale(response):
+            for piece in sentences.flush():
+                self._mark(response, "first_sentence")
+                yield piece
+
+    def _mark(self, response: ResponseId, point: Point) -> None:
+        self._metrics.mark(response.turn, point, self._clock.now())
+
+    def _apologise(
+        self, message: Transcript | TranscriptFailed, error: str
+    ) -> Iterator[TtsMessage]:
+        """End the response as failed, so that the person hears it."""
+        started, self._open = self._open, None
+        response = started or self._response(message)
+        if self._stale(response):
+            if started is not None:
+                yield EndOfResponse(response, cleanup_only=True)
+            return
+        heard = isinstance(message, Transcript)
+        apology = APOLOGY_NO_ANSWER if heard else APOLOGY_NOT_HEARD
+        yield AssistantText(apology, response)
+        yield TtsInput(apology, response, "en", message.speech_stopped_at_s, aside=True)
+        yield EndOfResponse(response, error=error)

@@ -1,0 +1,104 @@
+"""The conversation as both sides know it: what the person said, and what was heard of the answers.
+
+An answer enters when it has been played, up to the last word that was. Nothing marks an
+interruption: markers in the text make models imitate them. Safe from any thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from s2s.llm.base import ChatMessage
+from s2s.messages import ResponseId, TurnId
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """A turn and what was heard of the answer to it."""
+
+    turn: TurnId
+    user: str
+    assistant: str = ""
+
+
+class History:
+    """A bounded conversation, oldest turns first to go.
+
+    Args:
+        system: the system prompt; always kept.
+        max_turns: turns kept at most.
+        max_tokens: tokens of a whole prompt at most, the system prompt and the newest turn included.
+        count_tokens: tokens of a text.
+    """
+
+    def __init__(
+        self,
+        system: str,
+        *,
+        max_turns: int,
+        max_tokens: int,
+        count_tokens: Callable[[str], int],
+    ) -> None:
+        self.system = system
+        self._max_turns = max_turns
+        self._max_tokens = max_tokens
+        self._count = count_tokens
+        self._lock = threading.Lock()
+        self._exchanges: list[_Exchange] = []
+
+    def user(self, turn: TurnId, text: str) -> None:
+        """What the person said in `turn`. A later revision of the same turn replaces it."""
+        with self._lock:
+            for exchange in self._exchanges:
+                if exchange.turn.turn_id == turn.turn_id:
+                    if turn.turn_revision >= exchange.turn.turn_revision:
+                        exchange.turn, exchange.user = turn, text
+                    return
+            self._exchanges.append(_Exchange(turn, text))
+            del self._exchanges[: -self._max_turns]
+
+    def forget(self, turn: TurnId) -> None:
+        """The turn turned out to be nothing (a backchannel, a noise)."""
+        with self._lock:
+            self._exchanges = [e for e in self._exchanges if e.turn.turn_id != turn.turn_id]
+
+    def heard(self, response: ResponseId, text: str, complete: bool) -> None:
+        """The answer `response` was played up to `text`; `complete` is for information only."""
+        del complete
+        with self._lock:
+            for exchange in self._exchanges:
+                if exchange.turn == response.turn:
+                    exchange.assistant = text.strip()
+
+    def prompt(self) -> list[ChatMessage]:
+        """The messages for the model: system, then as many of the newest turns as fit."""
+        with self._lock:
+            exchanges = list(self._exchanges)
+        messages: list[ChatMessage] = []
+        left = self._max_tokens - self._count(self.system)
+        for exchange in reversed(exchanges):
+            turn = [ChatMessage("user", exchange.user)]
+            if exchange.assistant:
+                turn.append(ChatMessage("assistant", exchange.assistant))
+            left -= sum(self._count(message.content) for message in turn)
+            if left < 0 and messages:
+                break
+            messages[:0] = turn
+        return [ChatMessage("system", self.system), *_merged(messages)]
+
+    def reset(self) -> None:
+        with self._lock:
+            self._exchanges.clear()
+
+
+def _merged(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Join neighbours of one role (a question whose answer was never heard and the next one)."""
+    merged: list[ChatMessage] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role:
+            merged[-1] = ChatMessage(message.role, f"{merged[-1].content}\n{message.content}")
+        else:
+            merged.append(message)
+    return merged

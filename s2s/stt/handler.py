@@ -1,0 +1,142 @@
+"""The speech-to-text stage: speech in, transcripts out; partial ones on the side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from s2s.channel import Channel
+from s2s.clock import Clock
+from s2s.handler import Handler
+from s2s.messages import (
+    LlmInput,
+    PartialTranscript,
+    SessionEnd,
+    Speech,
+    SttInput,
+    Transcript,
+    TranscriptFailed,
+    TurnId,
+)
+from s2s.metrics import Metrics
+from s2s.stt.base import Transcriber, Transcription
+from s2s.turns.cancel import CancelScope
+from s2s.turns.speculation import SpeculativeTurns
+
+
+class SttHandler(Handler[SttInput, LlmInput]):
+    """Writes down turns.
+
+    Args:
+        inbox: its own channel: speech that a newer message of the same turn replaces is skipped.
+        on_partial: takes what the speaker seems to say; called for finals too. Must not wait.
+    """
+
+    name = "stt"
+
+    def __init__(
+        self,
+        transcriber: Transcriber,
+        inbox: Channel[SttInput],
+        scope: CancelScope,
+        turns: SpeculativeTurns,
+        *,
+        language: str | None,
+        on_partial: Callable[[PartialTranscript], None],
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._transcriber = transcriber
+        self._inbox = inbox
+        self._scope = scope
+        self._turns = turns
+        self._language = language
+        self._on_partial = on_partial
+        self._clock = clock
+        self._metrics = metrics
+        self._turn: TurnId | None = None
+        self._earlier: Transcription | None = None
+        self._stable: list[str] = []
+        self._previous: list[str] = []
+
+    def process(self, message: SttInput) -> Iterable[LlmInput]:
+        match message:
+            case Speech():
+                return self._transcribe(self._newest(message))
+            case SessionEnd():
+                return (message,)
+
+    def failed(self, message: SttInput | None, error: Exception) -> Iterable[LlmInput]:
+        if isinstance(message, Speech) and message.final and not self._stale(message):
+            yield TranscriptFailed(
+                f"speech could not be transcribed: {error}",
+                message.turn,
+                message.cancel_generation,
+                message.speech_stopped_at_s,
+            )
+
+    def end_session(self) -> None:
+        self._start_turn(None)
+
+    def _newest(self, speech: Speech) -> Speech:
+        """Skip to the newest speech of the same turn that waits: it holds all of the older."""
+        turn_id = speech.turn.turn_id
+        waiting = self._inbox.take_while(
+            lambda other: isinstance(other, Speech) and other.turn.turn_id == turn_id
+        )
+        candidates = [speech, *(other for other in waiting if isinstance(other, Speech))]
+        finals = [candidate for candidate in candidates if candidate.final]
+        return finals[-1] if finals else candidates[-1]
+
+    def _stale(self, speech: Speech) -> bool:
+        if self._scope.is_stale(speech.cancel_generation):
+            return True
+        return speech.final and not self._turns.is_latest(speech.turn)
+
+    def _transcribe(self, speech: Speech) -> Iterator[LlmInput]:
+        if self._stale(speech):
+            return
+        if self._turn is None or self._turn.turn_id != speech.turn.turn_id:
+            self._start_turn(speech.turn)
+        result = self._transcriber.transcribe(
+            speech.audio,
+            language=self._language,
+            earlier=self._earlier,
+            stop=lambda: self._stale(speech),
+        )
+        if self._stale(speech):
+            return
+        self._earlier = result
+        self._on_partial(self._partial(speech, result.text))
+        if speech.final:
+            self._metrics.mark(speech.turn, "transcript", self._clock.now())
+            yield Transcript(
+                result.text,
+                result.language or self._language,
+                speech.turn,
+                speech.cancel_generation,
+                speech.speech_stopped_at_s,
+            )
+
+    def _start_turn(self, turn: TurnId | None) -> None:
+        self._turn = turn
+        self._earlier = None
+        self._stable = []
+        self._previous = []
+
+    def _partial(self, speech: Speech, text: str) -> PartialTranscript:
+        """Words on which two hypotheses in a row agree are stable, and only ever grow."""
+        words = text.split()
+        agreed = 0
+        for old, new in zip(self._previous, words, strict=False):
+            if _bare(old) != _bare(new):
+                break
+            agreed += 1
+        if agreed > len(self._stable):
+            self._stable += words[len(self._stable) : agreed]
+        self._previous = words
+        return PartialTranscript(text, " ".join(self._stable), speech.turn, len(speech.audio))
+
+
+def _bare(word: str) -> str:
+    """A word without case and edge punctuation, for comparison."""
+    return word.casefold().strip(".,!?;:…\"'")
