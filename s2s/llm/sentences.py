@@ -1,0 +1,300 @@
+"""Cuts a stream of text into pieces to be spoken. Pure; knows nothing about speech or models.
+
+The first piece leaves at the first clause of four words, so that speech can start early. Later
+pieces are sentences; while enough audio is buffered they wait for each other, up to three, because
+a voice sounds better on longer text. The pieces joined are exactly the text that went in.
+
+Text is read character by character and a boundary is decided at the first visible character after
+it, so how the stream was split into tokens cannot matter.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from enum import IntEnum
+
+from s2s.llm.abbreviations import ends_sentence
+
+FIRST_CLAUSE_WORDS = 4
+BATCH_SENTENCES = 3
+LOW_BUFFER_S = 2.0
+"""Below this much unplayed audio a sentence leaves at once."""
+MAX_CHARS = 360
+"""A sentence without end is cut at its last clause or space after this many characters."""
+MARKUP_CHARS = 400
+"""A bracket or backtick that is not closed within this many characters was no markup."""
+CJK_CHARS_PER_WORD = 2
+"""5.5 CJK characters and 2.6 words are a second of speech."""
+
+_WIDE_ENDS = frozenset("。！？｡︒।॥።፧။៕།༎۔")
+"""End a sentence without a space after them."""
+_ENDS = frozenset(".!?…؟;։") | _WIDE_ENDS
+_WIDE_CLAUSES = frozenset("，、；：—፣၊፥")
+_CLAUSES = frozenset(",;:–،؛") | _WIDE_CLAUSES
+_CLOSERS = frozenset("\"'”’»›)]}」』】）》〉*_~")
+
+
+class _Kind(IntEnum):
+    NONE = 0
+    CLAUSE = 1
+    SENTENCE = 2
+
+
+@dataclass(slots=True)
+class _Boundary:
+    """A possible boundary, waiting for the character that decides it."""
+
+    mark: int
+    """Index of the last punctuation mark in the pending text; -1 for a line end."""
+    newlines: int = 0
+    spaces: int = 0
+    quoted: bool = False
+    """A closing quote or bracket follows the mark."""
+
+    def is_decided_by(self, char: str) -> bool:
+        """A visible character decides, but a closing one still belongs to what it closes."""
+        return not char.isspace() and (self.spaces > 0 or char not in _CLOSERS)
+
+
+class SentenceStream:
+    """Splits one response. Feed it with `push`, end it with `flush`; then it starts afresh."""
+
+    def __init__(
+        self,
+        *,
+        first_clause_words: int = FIRST_CLAUSE_WORDS,
+        batch_sentences: int = BATCH_SENTENCES,
+        low_buffer_s: float = LOW_BUFFER_S,
+        max_chars: int = MAX_CHARS,
+    ) -> None:
+        if first_clause_words < 1 or batch_sentences < 1 or max_chars < 1:
+            raise ValueError(
+                f"first_clause_words {first_clause_words}, batch_sentences {batch_sentences} and "
+                f"max_chars {max_chars} must be at least 1"
+            )
+        self._first_clause_words = first_clause_words
+        self._batch_sentences = batch_sentences
+        self._low_buffer_s = low_buffer_s
+        self._max_chars = max_chars
+        self._reset()
+
+    def _reset(self) -> None:
+        self._started = False
+        self._markup = _Markup()
+        self._forget("")
+
+    def _forget(self, rest: str) -> None:
+        """Go on with `rest` as the pending text."""
+        self._text = rest
+        self._boundary: _Boundary | None = None
+        self._sentences = 0
+        self._sentence_end = 0
+        self._clause_end = 0
+        self._space_end = 0
+
+    def push(self, piece: str, *, buffered_s: float = 0.0) -> list[str]:
+        """Add `piece` and return what can be spoken now.
+
+        Args:
+            piece: any part of the text; "" only asks again with a new `buffered_s`.
+            buffered_s: audio made but not yet played, in seconds.
+        """
+        pieces: list[str] = []
+        low = buffered_s < self._low_buffer_s
+        if low and self._sentences:
+            pieces.append(self._take(self._sentence_end))
+        for char in piece:
+            end = self._advance(char, low)
+            if end:
+                pieces.append(self._take(end))
+        return pieces
+
+    def flush(self) -> list[str]:
+        """Return the rest of the text; the next push starts a new response."""
+        rest = self._text
+        self._reset()
+        return [rest] if rest else []
+
+    def _take(self, end: int) -> str:
+        piece, rest = self._text[:end], self._text[end:]
+        boundary = self._boundary
+        self._forget(rest)
+        if boundary is not None and boundary.mark >= end:
+            boundary.mark -= end
+            self._boundary = boundary
+        self._started = True
+        return piece
+
+    def _advance(self, char: str, low: bool) -> int:
+        """Read one character; the length of the piece that ends before it, or 0."""
+        end = 0
+        boundary = self._boundary
+        if boundary is not None and boundary.is_decided_by(char):
+            kind = self._decide(boundary, char)
+            if kind is not _Kind.NONE:
+                end = self._mark(kind, len(self._text), low)
+            self._boundary = None
+        if not end and len(self._text) >= self._max_chars and not self._markup.holds:
+            end = self._emergency_end()
+        self._markup.read(char)
+        self._text += char
+        self._note(char, len(self._text) - 1)
+        return end
+
+    def _note(self, char: str, at: int) -> None:
+        """Remember a boundary that `char`, at index `at`, may begin or extend."""
+        boundary = self._boundary
+        if char.isspace():
+            if not self._markup.holds:
+                self._space_end = at + 1
+            if boundary is None and (char == "\n" or _is_unspaced(self._text[at - 1 : at])):
+                boundary = self._boundary = _Boundary(mark=-1)
+            if boundary is not None:
+                boundary.newlines += char == "\n"
+                boundary.spaces += 1
+        elif char in _ENDS or char in _CLAUSES or (char == "-" and self._is_dash(at)):
+            self._boundary = _Boundary(mark=at)
+        elif boundary is not None and char in _CLOSERS:
+            boundary.quoted = boundary.quoted or char not in "*_~"
+
+    def _is_dash(self, at: int) -> bool:
+        """A hyphen used as a dash, not one in a word or before a list item."""
+        before = self._text[:at]
+        return before[-1:] in {" ", "-"} and before.rstrip(" -")[-1:] not in {"", "\n"}
+
+    def _decide(self, boundary: _Boundary, following: str) -> _Kind:
+        """What the boundary is, now that the visible character after it is known."""
+        if self._markup.holds:
+            return _Kind.NONE
+        if boundary.newlines and following != "|":
+            if boundary.newlines > 1 or not following.islower():
+                return _Kind.SENTENCE
+            return _Kind.CLAUSE
+        if boundary.mark < 0:
+            return _Kind.CLAUSE if _is_unspaced(following) else _Kind.NONE
+        mark = self._text[boundary.mark]
+        if mark in _WIDE_ENDS:
+            return _Kind.SENTENCE
+        if mark in _WIDE_CLAUSES:
+            return _Kind.CLAUSE
+        if not boundary.spaces:
+            return _Kind.NONE
+        if mark in _ENDS:
+            return self._decide_end(boundary, following)
+        return _Kind.CLAUSE
+
+    def _decide_end(self, boundary: _Boundary, following: str) -> _Kind:
+        before = self._text[: boundary.mark]
+        mark = self._text[boundary.mark]
+        if mark == "…" or (mark == "." and before.endswith("..")):
+            return _Kind.CLAUSE if following.islower() else _Kind.SENTENCE
+        if boundary.quoted and following.islower():
+            return _Kind.NONE
+        if mark != "." or ends_sentence(before, following):
+            return _Kind.SENTENCE
+        return _Kind.NONE
+
+    def _mark(self, kind: _Kind, at: int, low: bool) -> int:
+        """Count the boundary at `at`; the length of the piece that may leave now, or 0."""
+        self._clause_end = at
+        if not self._started:
+            return at if count_words(self._text[:at]) >= self._first_clause_words else 0
+        if kind is not _Kind.SENTENCE or not self._text[:at].strip():
+            return 0
+        self._sentences += 1
+        self._sentence_end = at
+        return at if low or self._sentences >= self._batch_sentences else 0
+
+    def _emergency_end(self) -> int:
+        """Where to cut a text that has become too long to wait for its end."""
+        for end in (self._sentence_end, self._clause_end, self._space_end):
+            if end:
+                return end
+        return len(self._text) if len(self._text) >= 2 * self._max_chars else 0
+
+
+class _Markup:
+    """Follows code fences, inline code and links, inside which nothing is cut."""
+
+    def __init__(self) -> None:
+        self._fence = False
+        self._inline = False
+        self._backticks = 0
+        self._line_start = True
+        self._brackets = 0
+        self._target = False
+        self._open_chars = 0
+        self._last = ""
+
+    @property
+    def holds(self) -> bool:
+        """The text so far ends inside markup."""
+        return self._fence or self._in_line()
+
+    def _in_line(self) -> bool:
+        return self._inline or self._brackets > 0 or self._target
+
+    def read(self, char: str) -> None:
+        """Take the next character of the response."""
+        if char == "`":
+            self._read_backtick()
+        else:
+            self._backticks = 0
+            if not self._fence and not self._inline:
+                self._read_link(char)
+        self._open_chars = self._open_chars + 1 if self._in_line() else 0
+        paragraph_ends = char == "\n" == self._last
+        if self._open_chars > MARKUP_CHARS or paragraph_ends:
+            self._inline, self._brackets, self._target = False, 0, False
+        if char == "\n":
+            self._line_start = True
+        elif not char.isspace() and char != "`":
+            self._line_start = False
+        self._last = char
+
+    def _read_backtick(self) -> None:
+        self._backticks += 1
+        if self._backticks == 3 and (self._line_start or self._fence):
+            self._fence = not self._fence
+            self._inline = False
+        elif self._backticks == 1 and not self._fence:
+            self._inline = not self._inline
+
+    def _read_link(self, char: str) -> None:
+        if self._target:
+            self._target = char != ")"
+        elif char == "[":
+            self._brackets += 1
+        elif char == "]" and self._brackets:
+            self._brackets -= 1
+        elif char == "(" and self._last == "]":
+            self._target = True
+
+
+def count_words(text: str) -> int:
+    """Words in `text`; scripts without spaces count two characters as one."""
+    words, inside, unspaced = 0, False, 0
+    for char in text:
+        if _is_unspaced(char):
+            unspaced += 1
+            inside = False
+        elif char.isalnum():
+            words += not inside
+            inside = True
+        elif char not in "'’-" and not unicodedata.category(char).startswith("M"):
+            inside = False
+    return words + -(-unspaced // CJK_CHARS_PER_WORD)
+
+
+def _is_unspaced(char: str) -> bool:
+    """Han, kana, Thai, Lao, Burmese or Khmer: scripts that put no space between words."""
+    return bool(char) and (
+        "\u3040" <= char <= "\u30ff"
+        or "\u3400" <= char <= "\u9fff"
+        or "\uf900" <= char <= "\ufaff"
+        or "\u0e00" <= char <= "\u0eff"
+        or "\u1000" <= char <= "\u109f"
+        or "\u1780" <= char <= "\u17ff"
+        or "\U00020000" <= char <= "\U0003ffff"
+    )
