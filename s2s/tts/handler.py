@@ -1,0 +1,277 @@
+"""The text-to-speech stage: one for every backend.
+
+It alone commits turns, as late as possible: the answer is made while the speaker may still go on,
+and nothing of it leaves before nobody can take it back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from s2s.audio import BLOCK_SAMPLES, Block, Framer, Resampler
+from s2s.channel import Channel
+from s2s.clock import Clock
+from s2s.handler import Handler
+from s2s.messages import (
+    AssistantText,
+    AudioOut,
+    AudioResponseDone,
+    EndOfResponse,
+    ResponseId,
+    SenderInput,
+    SessionEnd,
+    TtsInput,
+    TtsMessage,
+)
+from s2s.metrics import Metrics
+from s2s.tts.base import Synthesizer
+from s2s.tts.budget import estimated_seconds
+from s2s.tts.marks import SpokenText, whole_words
+from s2s.tts.text import Speakable, speakable
+from s2s.tts.trim import LeadTrimmer
+from s2s.turns.cancel import CancelScope
+from s2s.turns.speculation import SpeculativeTurns, Verdict
+
+log = logging.getLogger(__name__)
+
+MAX_HELD_S = 4.0
+"""Sound made ahead of the commit; more would be work for an answer that may be taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class TtsSettings:
+    """How the stage speaks."""
+
+    output_hz: int
+    speculative: bool = True
+    max_coalesced_s: float = 20.0
+    """Estimated seconds of speech that one synthesis call gets at most."""
+    lexicon: tuple[tuple[str, str], ...] = ()
+
+
+class TtsHandler(Handler[TtsMessage, SenderInput]):
+    """Speaks answers.
+
+    Args:
+        inbox: its own channel: what waits there for the same response is spoken in one call.
+    """
+
+    name = "tts"
+
+    def __init__(
+        self,
+        synthesizer: Synthesizer,
+        inbox: Channel[TtsMessage],
+        scope: CancelScope,
+        turns: SpeculativeTurns,
+        *,
+        settings: TtsSettings,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._synthesizer = synthesizer
+        self._inbox = inbox
+        self._scope = scope
+        self._turns = turns
+        self._settings = settings
+        self._clock = clock
+        self._metrics = metrics
+        self._texts: list[AssistantText] = []
+        self._response: ResponseId | None = None
+        self._spoken = ""
+        self._ended = False
+
+    # --- at the door ---------------------------------------------------------------------------
+
+    def process(self, message: TtsMessage) -> Iterable[SenderInput]:
+        if not isinstance(message, SessionEnd) and message.response != self._response:
+            self._begin(message.response)
+        match message:
+            case AssistantText():
+                self._texts.append(message)  # leaves with the sound it belongs to
+                return ()
+            case TtsInput():
+                return self._speak(message)
+            case EndOfResponse():
+                return self._end(message)
+            case SessionEnd():
+                return (message,)
+
+    def failed(self, message: TtsMessage | None, error: Exception) -> Iterable[SenderInput]:
+        if isinstance(message, TtsInput) and not self._ended:
+            self._ended = True
+            yield AudioResponseDone(message.response, error=f"speech synthesis failed: {error}")
+
+    def end_session(self) -> None:
+        self._texts.clear()
+        self._response = None
+
+    def _begin(self, response: ResponseId) -> None:
+        self._response = response
+        self._texts.clear()
+        self._spoken = ""
+        self._ended = False
+
+    def _stale(self, response: ResponseId) -> bool:
+        return self._scope.is_stale(response.cancel_generation) or not self._turns.is_latest(
+            response.turn
+        )
+
+    def _end(self, message: EndOfResponse) -> Iterator[SenderInput]:
+        """Close the response, whatever became of it."""
+        if self._ended:
+            return
+        self._ended = True
+        response = message.response
+        latest = self._turns.is_latest_after_reopen_grace(
+            response.turn, stale=lambda: self._stale(response)
+        )
+        if latest and not message.cleanup_only:
+            yield from self._take_texts()
+            yield AudioResponseDone(response, message.error)
+        elif response.response_key is not None:
+            yield AudioResponseDone(response, message.error, cleanup_only=True)
+
+    # --- speaking ------------------------------------------------------------------------------
+
+    def _speak(self, first: TtsInput) -> Iterator[SenderInput]:
+        response = first.response
+        if self._ended or self._stale(response):
+            return
+        inputs = [first, *self._coalesce(first)]
+        if not self._settings.speculative and not self._commit_after_grace(response):
+            return
+        blocks = self._blocks(inputs, lambda: self._stale(response))
+        yield from self._gate(response, blocks)
+
+    def _coalesce(self, first: TtsInput) -> list[TtsInput]:
+        """What already waits for the same response, in a language that fits, up to the cap."""
+        taken: list[TtsInput] = []
+        language = first.language
+        seconds = estimated_seconds(first.text)
+
+        def fits(message: TtsMessage) -> bool:
+            nonlocal language, seconds
+            if isinstance(message, AssistantText):
+                return message.response == first.response
+            if not isinstance(message, TtsInput) or message.response != first.response:
+                return False
+            if message.aside != first.aside or message.voice != first.voice:
+                return False
+            if None not in (language, message.language) and language != message.language:
+                return False
+            more = estimated_seconds(message.text)
+            if seconds + more > self._settings.max_coalesced_s:
+                return False
+            seconds += more
+            language = language or message.language
+            return True
+
+        for message in self._inbox.take_while(fits):
+            if isinstance(message, TtsInput):
+                taken.append(message)
+            elif isinstance(message, AssistantText):
+                self._texts.append(message)
+        return taken
+
+    def _gate(self, response: ResponseId, blocks: Iterator[AudioOut]) -> Iterator[SenderInput]:
+        """Hold what is made until the turn can no longer be re-opened, then let all of it go."""
+        held: list[AudioOut] = []
+        held_samples = 0
+        committed = False
+        for block in blocks:
+            held.append(block)
+            held_samples += len(block.block)
+            verdict = self._turns.verdict(response.turn)
+            if verdict is Verdict.STALE or self._stale(response):
+                return
+            committed = verdict is Verdict.LATEST and self._turns.commit(response.turn)
+            if committed or held_samples > MAX_HELD_S * self._settings.output_hz:
+                break
+        if not committed and not self._commit_after_grace(response):
+            return
+        self._metrics.mark(response.turn, "committed", self._clock.now())
+        yield from self._take_texts()
+        yield from held
+        yield from blocks
+
+    def _commit_after_grace(self, response: ResponseId) -> bool:
+        def stale() -> bool:
+            return self._stale(response)
+
+        while self._turns.is_latest_after_reopen_grace(response.turn, stale=stale):
+            if self._turns.commit(response.turn):
+                return not stale()
+        return False
+
+    def _take_texts(self) -> list[AssistantText]:
+        texts, self._texts = self._texts, []
+        return texts
+
+    # --- sound ---------------------------------------------------------------------------------
+
+    def _blocks(self, inputs: list[TtsInput], stale: Callable[[], bool]) -> Iterator[AudioOut]:
+        """The sound of `inputs` in blocks of 512 samples, each with the text it completes."""
+        first = inputs[0]
+        original = "".join(each.text for each in inputs)
+        before = self._spoken
+        if not first.aside:
+            self._spoken += original
+        spoken = speakable(original, language=first.language, lexicon=self._settings.lexicon)
+        if not spoken.text:
+            return
+
+        def text_at(chars: int) -> str:
+            if first.aside:
+                return before
+            return before + whole_words(original, spoken.original_position(chars))
+
+        for block, chars in self._sound(spoken, first, stale):
+            yield AudioOut(block, first.response, text_at(chars))
+
+    def _sound(
+        self, spoken: Speakable, first: TtsInput, stale: Callable[[], bool]
+    ) -> Iterator[tuple[Block, int]]:
+        """Blocks float32 [512] at the output rate, each with the characters spoken at its end."""
+        model_hz = self._synthesizer.capabilities.sample_rate_hz
+        output_hz = self._settings.output_hz
+        trimmer = LeadTrimmer(model_hz)
+        resampler = Resampler(model_hz, output_hz)
+        framer = Framer(BLOCK_SAMPLES)
+        marks = SpokenText(len(spoken.text), int(estimated_seconds(spoken.text) * model_hz))
+        started_s = self._clock.now()
+        left = 0
+
+        def frames(ready: Block) -> Iterator[tuple[Block, int]]:
+            nonlocal left
+            for frame in framer.push(resampler.push(ready)):
+                left += len(frame)
+                yield frame, marks.at(trimmer.trimmed_samples + left * model_hz // output_hz)
+
+        made = 0
+        for chunk in self._synthesizer.synthesize(
+            spoken.text, voice=first.voice, language=first.language, stop=stale
+        ):
+            if stale():
+                return
+            if made == 0:
+                self._measure_first(first, started_s)
+            made += len(chunk.samples)
+            marks.add(len(chunk.samples), chunk.spoken_chars)
+            yield from frames(trimmer.push(chunk.samples))
+        if made:
+            self._metrics.value(
+                first.response.turn, "tts_rtf", (self._clock.now() - started_s) * model_hz / made
+            )
+        marks.finish()
+        yield from frames(trimmer.flush())
+        for frame in (*framer.push(resampler.flush()), *framer.flush()):
+            yield frame, len(spoken.text)
+
+    def _measure_first(self, first: TtsInput, started_s: float) -> None:
+        now_s = self._clock.now()
+        turn = first.response.turn
+        self._metrics.mark(turn, "first_audio", now_s)
+        self._metrics.value(turn, "tts_ttfa_ms", 1000 * (now_s - started_s))
