@@ -332,7 +332,7 @@ class Segmenter:
         """Cut the open turn in the middle of the quietest window of its second half."""
         half = cut = self._start + self._samples(self.config.max_turn_ms) // 2
         powers = np.array([window.power for window in self._windows])
-        around = np.convolve(np.pad(powers, 1, mode="edge"), np.ones(3), mode="valid")
+        around = np.convolve(np.pad(powers, 1, mode="edge"), [1.0, 2.0, 1.0], mode="valid")
         quietest = np.inf
         for window, power in zip(list(self._windows)[:-1], around[:-1], strict=True):
             if window.start >= half and power <= quietest:

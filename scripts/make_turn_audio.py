@@ -1,0 +1,228 @@
+"""Make turns of real speech with pauses cut in, and say where everything is.
+
+Material: Allison Smith's prompts for Asterisk (Debian package asterisk-core-sounds-en-g722,
+CC-BY-SA-3.0; fetched with apt, not kept in this repository) and the LibriVox recordings in
+tests/data (public domain). Each turn is one whole sentence; in each, one pause of 0.2 to 1.5 s (two
+in long ones) is cut in between two words, filled with the recording's own room tone.
+
+    python scripts/make_turn_audio.py --out DIR          WAV files and turns.json
+    python scripts/make_turn_audio.py --out DIR --prompts FOLDER    with the package unpacked there
+
+Needs: av (to decode G.722), and apt-get and dpkg-deb unless --prompts is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
+
+PACKAGES = ("asterisk-core-sounds-en", "asterisk-core-sounds-en-g722")
+DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
+LIBRIVOX = {
+    "librivox_0870": "And Mr. John Dashwood had then leisure to consider how much there might be "
+    "prudently in his power to do for them.",
+    "librivox_0890": "Unless to be rather cold hearted and rather selfish is to be ill disposed.",
+    "librivox_0920": "Had he married a more amiable woman, he might have been made still more "
+    "respectable than he was.",
+    "librivox_0930": "He might even have been made amiable himself.",
+}
+"""The recordings that are whole sentences; librivox_0880 stops in the middle of one."""
+
+_HOP = PIPELINE_HZ // 100
+_FADE = PIPELINE_HZ // 200
+_LEAD_S = 0.6
+_TAIL_S = 2.6
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A sentence as it was spoken: float32 [samples] at 16 kHz, speech from `start` to `end`."""
+
+    name: str
+    text: str
+    audio: Block
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Speech stops at `start` and goes on at `end`, in samples of the turn."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn to be heard. Marks in samples of `audio`, float32 [samples] at 16 kHz."""
+
+    name: str
+    text: str
+    audio: Block
+    speech_start: int
+    pauses: tuple[Pause, ...]
+    speech_end: int
+
+
+def fetch_prompts(folder: Path) -> Path:
+    """Unpack the Debian packages with the prompts into `folder`, with apt; returns `folder`."""
+    if not any(folder.rglob("*.g722")):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as place:
+            subprocess.run(["apt-get", "-q", "download", *PACKAGES], cwd=place, check=True)
+            for package in sorted(Path(place).glob("*.deb")):
+                subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True)
+    return folder
+
+
+def read_g722(path: Path) -> Block:
+    """Decode a raw G.722 file to float32 [samples] at 16 kHz."""
+    import av
+
+    with av.open(str(path), format="g722") as container:
+        frames = [frame.to_ndarray() for frame in container.decode(audio=0)]
+    samples = np.concatenate(frames, axis=1)[0]
+    return to_mono(samples.astype(np.float32) / 32768.0)
+
+
+def sentences(folder: Path) -> dict[str, str]:
+    """Prompts that are one whole sentence of at least four words: name -> text."""
+    listing = next(folder.rglob("core-sounds-en.txt.gz"))
+    found = {}
+    for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
+        name, _, text = line.partition(":")
+        text = text.strip()
+        whole = re.fullmatch(r"[A-Z][^\[\]]*[^.\[\]][.!?]", text)
+        fragment = re.match(r"(To|From|Followed|Un-|Call-Forward|Information|Simultaneous)", text)
+        one = len(re.findall(r"[.!?](?:\s|$)", text)) == 1
+        if whole and one and not fragment and len(text.split()) >= 4:
+            found[name.strip()] = text
+    return found
+
+
+def level_db(audio: Block) -> np.ndarray:
+    """Level of each 10 ms of `audio` over 30 ms, dB, float64 [frames]."""
+    count = len(audio) // _HOP
+    power = np.square(audio[: count * _HOP].astype(np.float64)).reshape(count, _HOP).mean(axis=1)
+    smooth = np.convolve(np.pad(power, 1, mode="edge"), np.ones(3) / 3, mode="valid")
+    return 10.0 * np.log10(smooth + 1e-10)
+
+
+def recordings(folder: Path, longest_s: float = 9.0) -> list[Recording]:
+    """Every usable sentence, in a fixed order, with its speech marked by level (-35 dB)."""
+    sources = [(name, text, DATA / f"{name}.wav") for name, text in LIBRIVOX.items()]
+    for name, text in sorted(sentences(folder).items()):
+        sources += [(name, text, path) for path in sorted(folder.rglob(f"{name}.g722"))[:1]]
+    found = []
+    for name, text, path in sources:
+        audio = read_g722(path) if path.suffix == ".g722" else read_wav(path, PIPELINE_HZ)[0]
+        level = level_db(audio)
+        loud = np.flatnonzero(level > level.max() - 35.0)
+        start, end = int(loud[0]) * _HOP, (int(loud[-1]) + 1) * _HOP
+        if PIPELINE_HZ <= end - start <= longest_s * PIPELINE_HZ:
+            found.append(Recording(name, text, audio, start, end))
+    return found
+
+
+def room_tone(audio: Block, samples: int, random: np.random.Generator) -> Block:
+    """Noise as loud as the quietest tenth of `audio`, float32 [samples]."""
+    level = float(np.quantile(level_db(audio), 0.05))
+    amplitude = 10.0 ** (max(level, -75.0) / 20.0)
+    return (random.standard_normal(samples) * amplitude).astype(np.float32)
+
+
+def cut_points(recording: Recording, count: int, random: np.random.Generator) -> list[int]:
+    """Up to `count` places 0.5 s from the ends and 0.8 s apart: dips in level, as between words."""
+    level = level_db(recording.audio)
+    speech = np.arange(recording.start // _HOP + 50, recording.end // _HOP - 50)
+    dips = [
+        i
+        for i in speech
+        if level[i] <= level[i - 8 : i + 9].min() and level[i] < level.max() - 18.0
+    ]
+    chosen: list[int] = []
+    for frame in random.permutation(np.array(dips, dtype=np.int64)):
+        if all(abs(frame - other) >= 80 for other in chosen):
+            chosen.append(int(frame))
+        if len(chosen) == count:
+            break
+    return sorted(frame * _HOP + _HOP // 2 for frame in chosen)
+
+
+def make_turn(recording: Recording, variant: int) -> Turn | None:
+    """The turn number `variant` of `recording`, always the same; None where nothing can be cut."""
+    random = np.random.default_rng([variant, *recording.name.encode()])
+    long = recording.end - recording.start > 4 * PIPELINE_HZ
+    cuts = cut_points(recording, 2 if long else 1, random)
+    if not cuts:
+        return None
+    fade = np.linspace(1.0, 0.0, _FADE, dtype=np.float32)
+    lead = int(_LEAD_S * PIPELINE_HZ)
+    pieces, pauses = [room_tone(recording.audio, lead, random)], []
+    position, length = recording.start, lead
+    for cut in [*cuts, recording.end]:
+        piece = recording.audio[position:cut].copy()
+        piece[:_FADE] *= fade[::-1]
+        piece[-_FADE:] *= fade
+        last = cut == recording.end
+        pause_s = _TAIL_S if last else random.uniform(0.2, 1.5)
+        silence = room_tone(recording.audio, int(pause_s * PIPELINE_HZ), random)
+        pieces += [piece, silence]
+        length += len(piece)
+        if not last:
+            pauses.append(Pause(length, length + len(silence)))
+            length += len(silence)
+        position = cut
+    name = f"{recording.name}_{variant}"
+    return Turn(name, recording.text, np.concatenate(pieces), lead, tuple(pauses), length)
+
+
+def make_turns(folder: Path, variants: int = 3) -> list[Turn]:
+    """Every turn that can be made of the prompts in `folder` and of tests/data."""
+    made = (
+        make_turn(recording, variant)
+        for recording in recordings(folder)
+        for variant in range(variants)
+    )
+    return [turn for turn in made if turn is not None]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make turns of real speech with pauses cut in.")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the turns")
+    parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
+    parser.add_argument("--variants", type=int, default=3, help="turns made of each sentence")
+    arguments = parser.parse_args()
+    turns = make_turns(
+        arguments.prompts or fetch_prompts(arguments.out / "prompts"), arguments.variants
+    )
+    marks = []
+    for turn in turns:
+        write_wav(arguments.out / f"{turn.name}.wav", turn.audio, PIPELINE_HZ)
+        pauses = [asdict(pause) for pause in turn.pauses]
+        marks.append(
+            {
+                "file": f"{turn.name}.wav",
+                "text": turn.text,
+                "speech_start": turn.speech_start,
+                "pauses": pauses,
+                "speech_end": turn.speech_end,
+            }
+        )
+    (arguments.out / "turns.json").write_text(json.dumps(marks, indent=1) + "\n")
+    print(f"{len(turns)} turns, {sum(len(turn.pauses) for turn in turns)} pauses: {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
