@@ -1,0 +1,305 @@
+"""Frozen dataclasses from plain values, types checked; and back.
+
+Values come from YAML (already typed) or as text (environment, flags), which the field's type
+decides how to read. Knows no setting by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import importlib
+import inspect
+import math
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+_NOTHING = ("", "none", "null")
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
+
+
+class SettingError(ValueError):
+    """A setting that cannot be used. The message names where it was given, key and value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value and where it came from."""
+
+    value: object
+    origin: str
+    """A file, an environment variable or a flag."""
+    is_text: bool = False
+    """The value is text whose meaning the field's type decides."""
+
+
+Tree = dict[str, "Tree | Given"]
+"""Keys to sub-trees or values."""
+
+
+def tree(values: Mapping[object, object], origin: str) -> Tree:
+    """Plain nested mappings as a tree of values given by `origin`."""
+    return {
+        str(key): tree(value, origin) if isinstance(value, Mapping) else Given(value, origin)
+        for key, value in values.items()
+    }
+
+
+def merged(low: Tree, high: Tree) -> Tree:
+    """Both trees; where both give a value, `high` wins."""
+    result = dict(low)
+    for key, node in high.items():
+        below = result.get(key)
+        if isinstance(below, dict) and isinstance(node, dict):
+            result[key] = merged(below, node)
+        else:
+            result[key] = node
+    return result
+
+
+def load_reference(reference: str) -> object:
+    """The object that `module:name` names."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A `default_factory` whose class, `module:Class`, is imported only when it is used."""
+
+    reference: str
+
+    def __call__(self) -> typing.Any:
+        return self.load()()
+
+    def load(self) -> type:
+        return typing.cast(type, load_reference(self.reference))
+
+
+def field_types(cls: type) -> dict[str, object]:
+    """Field name -> type of a dataclass, the classes of `Late` fields included."""
+    late = {
+        str(field.type): field.default_factory.load()
+        for field in dataclasses.fields(cls)
+        if isinstance(field.default_factory, Late)
+    }
+    hints = typing.get_type_hints(cls, localns=late)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def build(cls: type, node: Tree, path: str = "") -> object:
+    """Make a dataclass from a tree; what the tree does not give keeps its default.
+
+    Args:
+        cls: the dataclass; fields may be dataclasses themselves.
+        node: values by field name.
+        path: key of `node` itself, for messages: `turns.segmenter`.
+
+    Raises:
+        SettingError: an unknown key, a value of the wrong type, or one that the class refuses.
+    """
+    hints = field_types(cls)
+    arguments: dict[str, object] = {}
+    for key, value in node.items():
+        where = f"{path}.{key}" if path else key
+        if key not in hints:
+            raise SettingError(f"{origin_of(value)}: {unknown_key(where, hints)}")
+        arguments[key] = convert(value, hints[key], where)
+    try:
+        return cls(**arguments)
+    except (TypeError, ValueError) as error:
+        place = f"{origin_of(node)}: {path or cls.__name__}"
+        raise SettingError(f"{place}: {error}") from error
+
+
+def unknown_key(where: str, known: Iterable[str]) -> str:
+    """What to say about a key that does not exist: the nearest match, or all there are."""
+    known = list(known)
+    section, _, key = where.rpartition(".")
+    near = difflib.get_close_matches(key, known, n=1)
+    if near:
+        return f"unknown key {where}. Did you mean {f'{section}.' if section else ''}{near[0]}?"
+    return f"unknown key {where}. Known are {', '.join(known) or 'none'}."
+
+
+def origin_of(node: Tree | Given) -> str:
+    """Where a value, or the first value of a tree, was given."""
+    while isinstance(node, dict):
+        if not node:
+            return "empty section"
+        node = next(iter(node.values()))
+    return node.origin
+
+
+def convert(node: Tree | Given, hint: object, where: str) -> object:
+    """A value as the type `hint` wants it.
+
+    Raises:
+        SettingError: it is not of that type.
+    """
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        if isinstance(node, Given) and node.value is None:
+            node = {}
+        if isinstance(node, Given):
+            raise _wrong(node, where, "a section with keys of its own")
+        return build(hint, node, where)
+    if isinstance(node, dict):
+        node = Given(_plain_tree(node), origin_of(node))
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _from_union(node, typing.get_args(hint), where)
+    if origin is typing.Literal:
+        return _from_literal(node, typing.get_args(hint), where)
+    if origin in (tuple, list):
+        return _from_list(node, typing.get_args(hint), where)
+    if origin in (dict, Mapping):
+        return _from_mapping(node, typing.get_args(hint), where)
+    return _from_scalar(node, hint, where)
+
+
+def _plain_tree(node: Tree) -> dict[str, object]:
+    return {
+        key: _plain_tree(value) if isinstance(value, dict) else value.value
+        for key, value in node.items()
+    }
+
+
+def _from_union(given: Given, hints: tuple[object, ...], where: str) -> object:
+    text = str(given.value).strip().lower()
+    if type(None) in hints and (given.value is None or (given.is_text and text in _NOTHING)):
+        return None
+    rest = [hint for hint in hints if hint is not type(None)]
+    for hint in rest[:-1]:
+        try:
+            return convert(given, hint, where)
+        except SettingError:
+            continue
+    return convert(given, rest[-1], where)
+
+
+def _from_literal(given: Given, allowed: tuple[object, ...], where: str) -> object:
+    for value in allowed:
+        if given.value == value or (given.is_text and str(given.value).strip() == str(value)):
+            return value
+    raise _wrong(given, where, f"one of {', '.join(str(value) for value in allowed)}")
+
+
+def _from_list(given: Given, hints: tuple[object, ...], where: str) -> object:
+    value = given.value
+    if given.is_text:
+        value = [item.strip() for item in str(value).split(",") if item.strip()]
+    if not isinstance(value, list | tuple):
+        raise _wrong(given, where, "a list")
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        hints = (hints[0],) * len(value)
+    if len(value) != len(hints):
+        raise _wrong(given, where, f"a list of {len(hints)}")
+    return tuple(
+        convert(dataclasses.replace(given, value=item), hint, f"{where}[{i}]")
+        for i, (item, hint) in enumerate(zip(value, hints, strict=True))
+    )
+
+
+def _from_mapping(given: Given, hints: tuple[object, ...], where: str) -> object:
+    value = given.value
+    if given.is_text:
+        try:
+            value = yaml.safe_load(str(value))
+        except yaml.YAMLError:
+            value = None
+    if not isinstance(value, Mapping):
+        raise _wrong(given, where, "keys with values, as {key: value}")
+    return {
+        str(key): convert(Given(item, given.origin), hints[1], f"{where}.{key}")
+        for key, item in value.items()
+    }
+
+
+def _from_scalar(given: Given, hint: object, where: str) -> object:
+    readers: dict[object, tuple[Callable[[Given], object], str]] = {
+        bool: (_bool, "true or false"),
+        int: (_int, "a whole number"),
+        float: (_float, "a number"),
+        str: (_str, "text"),
+        Path: (lambda given: Path(_str(given)), "a path"),
+        object: (lambda given: given.value, "a value"),
+    }
+    if hint not in readers:
+        raise TypeError(f"{where}: settings of type {hint} are not supported")
+    read, expected = readers[hint]
+    try:
+        return read(given)
+    except (TypeError, ValueError):
+        raise _wrong(given, where, expected) from None
+
+
+def _bool(given: Given) -> bool:
+    if isinstance(given.value, bool):
+        return given.value
+    text = str(given.value).strip().lower()
+    if given.is_text and text in _TRUE + _FALSE:
+        return text in _TRUE
+    raise ValueError
+
+
+def _int(given: Given) -> int:
+    if given.is_text:
+        return int(str(given.value).strip())
+    if isinstance(given.value, bool) or not isinstance(given.value, int):
+        raise ValueError
+    return given.value
+
+
+def _float(given: Given) -> float:
+    if isinstance(given.value, bool) or not (given.is_text or isinstance(given.value, int | float)):
+        raise ValueError
+    number = float(str(given.value))
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _str(given: Given) -> str:
+    if not isinstance(given.value, str):
+        raise ValueError
+    return given.value
+
+
+def _wrong(given: Given, where: str, expected: str) -> SettingError:
+    return SettingError(f"{given.origin}: {where} must be {expected}, got {given.value!r}")
+
+
+def plain(value: object) -> object:
+    """A dataclass as nested dictionaries and lists that YAML can hold; `build` undoes it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def documented(cls: type) -> dict[str, str]:
+    """Field name -> the docstring below it, in one line; "" where there is none."""
+    texts = {field.name: "" for field in dataclasses.fields(cls)}
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for statement, following in zip(body.body, body.body[1:], strict=False):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            text = following.value.value
+            if isinstance(text, str):
+                texts[statement.target.id] = " ".join(text.split())
+    return texts
