@@ -1,6 +1,6 @@
-"""Audio as this project holds it: float32 mono blocks in [-1, 1]; everything else is converted at the edge.
+"""Audio as this project holds it: float32 mono blocks in [-1, 1].
 
-Knows nothing about devices, models or time.
+Everything else is converted at the edge. Knows nothing about devices, models or time.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def rms_db(block: Block) -> float:
 
 
 class Framer:
-    """Cuts a stream of blocks of any size into frames of one size. Any split gives the same frames."""
+    """Cuts a stream of blocks into frames of one size. Any split gives the same frames."""
 
     def __init__(self, frame_samples: int) -> None:
         if frame_samples < 1:
@@ -113,7 +113,7 @@ class Resampler:
             )
 
     def push(self, block: Block) -> Block:
-        """Resample `block` float32 [samples at in_hz]; returns what is ready, [samples at out_hz]."""
+        """Resample `block` float32 [samples at in_hz]; returns what is ready, at out_hz."""
         if self._stream is None:
             return block
         if len(block) == 0:
@@ -152,11 +152,11 @@ def read_wav(path: str | Path, rate_hz: int | None = None) -> tuple[Block, int]:
 
     path = Path(path)
     if not path.is_file():
-        raise AudioError(f"{path}: no such file. Give the path of an audio file (WAV, FLAC or OGG).")
+        raise AudioError(f"{path}: no such file. Give the path of a WAV, FLAC or OGG file.")
     try:
         samples, file_hz = soundfile.read(path, dtype="float32", always_2d=True)
     except soundfile.SoundFileError as error:
-        raise AudioError(f"{path}: cannot be read as audio ({error}). Convert it to WAV.") from error
+        raise AudioError(f"{path}: not readable as audio ({error}). Convert it to WAV.") from error
     if not len(samples):
         raise AudioError(f"{path}: holds no audio samples.")
     mono = to_mono(samples)

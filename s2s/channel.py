@@ -95,7 +95,7 @@ class Channel(Generic[T]):
             return item
 
     def take_while(self, wanted: Callable[[T], bool]) -> list[T]:
-        """Take, in one step, the items at the head for which `wanted` is true; stop at the first other."""
+        """Take, in one step, the items at the head for which `wanted` is true."""
         taken: list[T] = []
         with self._changed:
             while self._items and wanted(self._items[0]):

@@ -28,6 +28,7 @@ class Condition(Protocol):
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
+        /,
     ) -> bool | None: ...
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -160,7 +161,7 @@ class ManualClock:
         return task.signalled
 
     def _pass_on(self) -> None:
-        """Let the next thread run: the longest ready one, else the one with the nearest deadline."""
+        """Let the next thread run: the first that is ready, else the next that is due."""
         self.switches += 1
         if not self._ready and not self._fire_deadline():
             self._main.doomed = True
@@ -206,6 +207,7 @@ class ManualCondition:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
+        /,
     ) -> None:
         return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Generic, TypeVar
 
 from s2s.channel import Channel, Closed, Timeout
@@ -118,7 +118,7 @@ class Stage(Generic[In, Out]):
             self._send(self._outputs(message))
         except Closed:
             raise
-        except Exception as error:  # noqa: BLE001 - the one place: see the module docstring
+        except Exception as error:
             log.error("%s failed: %s", self.name, error)
             log.debug("%s failed", self.name, exc_info=error)
             self._send(self.handler.failed(message, error))
@@ -137,5 +137,5 @@ class Stage(Generic[In, Out]):
                 if self._outbox is not None:
                     self._outbox.put(output)
         finally:
-            if isinstance(iterator, Iterator) and hasattr(iterator, "close"):
+            if isinstance(iterator, Generator):
                 iterator.close()

@@ -58,7 +58,7 @@ class Timeline:
 
 
 class Metrics:
-    """Timelines of a session. Safe from any thread. Finished ones go to a JSON-lines file, if any."""
+    """Timelines of a session, also as JSON lines in a file. Safe from any thread."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._lock = threading.Lock()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from s2s.clock import Clock
 from s2s.handler import Handler
 from s2s.llm.base import ChatModel
 from s2s.llm.history import History
@@ -25,9 +24,7 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.metrics import Metrics, Point
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns
+from s2s.turns.state import SessionState
 
 APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
@@ -42,18 +39,11 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self,
         model: ChatModel,
         history: History,
-        scope: CancelScope,
-        turns: SpeculativeTurns,
-        *,
-        clock: Clock,
-        metrics: Metrics,
+        state: SessionState,
     ) -> None:
         self._model = model
         self._history = history
-        self._scope = scope
-        self._turns = turns
-        self._clock = clock
-        self._metrics = metrics
+        self._state = state
         self._keys = itertools.count(1)
         self._open: ResponseId | None = None
 
@@ -81,15 +71,10 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             f"response-{next(self._keys)}",
         )
 
-    def _stale(self, response: ResponseId) -> bool:
-        return self._scope.is_stale(response.cancel_generation) or not self._turns.is_latest(
-            response.turn
-        )
-
     def _answer(self, message: Transcript) -> Iterator[TtsMessage]:
         text = message.text.strip()
         response = self._response(message)
-        if not text or self._stale(response):
+        if not text or self._state.is_stale(response):
             return
         self._history.user(message.turn, text)
         self._open = response
@@ -97,24 +82,21 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             yield AssistantText(piece, response)
             yield TtsInput(piece, response, message.language, message.speech_stopped_at_s)
         self._open = None
-        yield EndOfResponse(response, cleanup_only=self._stale(response))
+        yield EndOfResponse(response, cleanup_only=self._state.is_stale(response))
 
     def _pieces(self, response: ResponseId) -> Iterator[str]:
         """The answer in pieces to be spoken; together they are the model's text."""
         sentences = SentenceStream()
-        tokens = self._model.stream(self._history.prompt(), stop=lambda: self._stale(response))
-        for token in tokens:
-            self._mark(response, "first_token")
+        prompt = self._history.prompt()
+        for token in self._model.stream(prompt, stop=lambda: self._state.is_stale(response)):
+            self._state.mark(response, "first_token")
             for piece in sentences.push(token):
-                self._mark(response, "first_sentence")
+                self._state.mark(response, "first_sentence")
                 yield piece
-        if not self._stale(response):
+        if not self._state.is_stale(response):
             for piece in sentences.flush():
-                self._mark(response, "first_sentence")
+                self._state.mark(response, "first_sentence")
                 yield piece
-
-    def _mark(self, response: ResponseId, point: Point) -> None:
-        self._metrics.mark(response.turn, point, self._clock.now())
 
     def _apologise(
         self, message: Transcript | TranscriptFailed, error: str
@@ -122,7 +104,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         """End the response as failed, so that the person hears it."""
         started, self._open = self._open, None
         response = started or self._response(message)
-        if self._stale(response):
+        if self._state.is_stale(response):
             if started is not None:
                 yield EndOfResponse(response, cleanup_only=True)
             return

@@ -29,7 +29,7 @@ class History:
     Args:
         system: the system prompt; always kept.
         max_turns: turns kept at most.
-        max_tokens: tokens of a whole prompt at most, the system prompt and the newest turn included.
+        max_tokens: tokens of a whole prompt at most, system prompt included.
         count_tokens: tokens of a text.
     """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from s2s.channel import Channel
-from s2s.clock import Clock
 from s2s.handler import Handler
 from s2s.messages import (
     LlmInput,
@@ -17,10 +16,8 @@ from s2s.messages import (
     TranscriptFailed,
     TurnId,
 )
-from s2s.metrics import Metrics
 from s2s.stt.base import Transcriber, Transcription
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns
+from s2s.turns.state import SessionState
 
 
 class SttHandler(Handler[SttInput, LlmInput]):
@@ -37,22 +34,16 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self,
         transcriber: Transcriber,
         inbox: Channel[SttInput],
-        scope: CancelScope,
-        turns: SpeculativeTurns,
+        state: SessionState,
         *,
         language: str | None,
         on_partial: Callable[[PartialTranscript], None],
-        clock: Clock,
-        metrics: Metrics,
     ) -> None:
         self._transcriber = transcriber
         self._inbox = inbox
-        self._scope = scope
-        self._turns = turns
+        self._state = state
         self._language = language
         self._on_partial = on_partial
-        self._clock = clock
-        self._metrics = metrics
         self._turn: TurnId | None = None
         self._earlier: Transcription | None = None
         self._stable: list[str] = []
@@ -88,9 +79,9 @@ class SttHandler(Handler[SttInput, LlmInput]):
         return finals[-1] if finals else candidates[-1]
 
     def _stale(self, speech: Speech) -> bool:
-        if self._scope.is_stale(speech.cancel_generation):
+        if self._state.scope.is_stale(speech.cancel_generation):
             return True
-        return speech.final and not self._turns.is_latest(speech.turn)
+        return speech.final and not self._state.turns.is_latest(speech.turn)
 
     def _transcribe(self, speech: Speech) -> Iterator[LlmInput]:
         if self._stale(speech):
@@ -108,7 +99,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._earlier = result
         self._on_partial(self._partial(speech, result.text))
         if speech.final:
-            self._metrics.mark(speech.turn, "transcript", self._clock.now())
+            self._state.metrics.mark(speech.turn, "transcript", self._state.clock.now())
             yield Transcript(
                 result.text,
                 result.language or self._language,

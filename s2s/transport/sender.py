@@ -23,9 +23,8 @@ from s2s.messages import (
     SenderInput,
     SessionEnd,
 )
-from s2s.metrics import Metrics
 from s2s.transport.playback import Playback, Played
-from s2s.turns.cancel import CancelScope
+from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 
@@ -90,17 +89,14 @@ class Sender(Handler[SenderInput, SenderInput]):
     def __init__(
         self,
         playback: Playback,
-        scope: CancelScope,
-        events: EventSink,
-        *,
+        state: SessionState,
         heard: HeardSink,
-        metrics: Metrics,
     ) -> None:
         self._playback = playback
-        self._scope = scope
-        self._events = events
-        self._metrics = metrics
-        self.responses = Responses(events, heard)
+        self._scope = state.scope
+        self._events = state.events
+        self._metrics = state.metrics
+        self.responses = Responses(state.events, heard)
 
     def process(self, message: SenderInput) -> Iterable[SenderInput]:
         match message:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from s2s.audio import BLOCK_SAMPLES, Block, Framer, Resampler
 from s2s.channel import Channel
-from s2s.clock import Clock
 from s2s.handler import Handler
 from s2s.messages import (
     AssistantText,
@@ -25,14 +24,13 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.metrics import Metrics
 from s2s.tts.base import Synthesizer
-from s2s.tts.budget import estimated_seconds
+from s2s.tts.budget import estimate_seconds
 from s2s.tts.marks import SpokenText, whole_words
 from s2s.tts.text import Speakable, speakable
 from s2s.tts.trim import LeadTrimmer
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns, Verdict
+from s2s.turns.speculation import Verdict
+from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 
@@ -64,20 +62,14 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self,
         synthesizer: Synthesizer,
         inbox: Channel[TtsMessage],
-        scope: CancelScope,
-        turns: SpeculativeTurns,
-        *,
+        state: SessionState,
         settings: TtsSettings,
-        clock: Clock,
-        metrics: Metrics,
     ) -> None:
         self._synthesizer = synthesizer
         self._inbox = inbox
-        self._scope = scope
-        self._turns = turns
+        self._state = state
+        self._turns = state.turns
         self._settings = settings
-        self._clock = clock
-        self._metrics = metrics
         self._texts: list[AssistantText] = []
         self._response: ResponseId | None = None
         self._spoken = ""
@@ -114,11 +106,6 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._spoken = ""
         self._ended = False
 
-    def _stale(self, response: ResponseId) -> bool:
-        return self._scope.is_stale(response.cancel_generation) or not self._turns.is_latest(
-            response.turn
-        )
-
     def _end(self, message: EndOfResponse) -> Iterator[SenderInput]:
         """Close the response, whatever became of it."""
         if self._ended:
@@ -126,7 +113,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._ended = True
         response = message.response
         latest = self._turns.is_latest_after_reopen_grace(
-            response.turn, stale=lambda: self._stale(response)
+            response.turn, stale=lambda: self._state.is_stale(response)
         )
         if latest and not message.cleanup_only:
             yield from self._take_texts()
@@ -138,19 +125,19 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
     def _speak(self, first: TtsInput) -> Iterator[SenderInput]:
         response = first.response
-        if self._ended or self._stale(response):
+        if self._ended or self._state.is_stale(response):
             return
         inputs = [first, *self._coalesce(first)]
         if not self._settings.speculative and not self._commit_after_grace(response):
             return
-        blocks = self._blocks(inputs, lambda: self._stale(response))
+        blocks = self._blocks(inputs, lambda: self._state.is_stale(response))
         yield from self._gate(response, blocks)
 
     def _coalesce(self, first: TtsInput) -> list[TtsInput]:
         """What already waits for the same response, in a language that fits, up to the cap."""
         taken: list[TtsInput] = []
         language = first.language
-        seconds = estimated_seconds(first.text)
+        seconds = estimate_seconds(first.text)
 
         def fits(message: TtsMessage) -> bool:
             nonlocal language, seconds
@@ -162,7 +149,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 return False
             if None not in (language, message.language) and language != message.language:
                 return False
-            more = estimated_seconds(message.text)
+            more = estimate_seconds(message.text)
             if seconds + more > self._settings.max_coalesced_s:
                 return False
             seconds += more
@@ -185,21 +172,21 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             held.append(block)
             held_samples += len(block.block)
             verdict = self._turns.verdict(response.turn)
-            if verdict is Verdict.STALE or self._stale(response):
+            if verdict is Verdict.STALE or self._state.is_stale(response):
                 return
             committed = verdict is Verdict.LATEST and self._turns.commit(response.turn)
             if committed or held_samples > MAX_HELD_S * self._settings.output_hz:
                 break
         if not committed and not self._commit_after_grace(response):
             return
-        self._metrics.mark(response.turn, "committed", self._clock.now())
+        self._state.mark(response, "committed")
         yield from self._take_texts()
         yield from held
         yield from blocks
 
     def _commit_after_grace(self, response: ResponseId) -> bool:
         def stale() -> bool:
-            return self._stale(response)
+            return self._state.is_stale(response)
 
         while self._turns.is_latest_after_reopen_grace(response.turn, stale=stale):
             if self._turns.commit(response.turn):
@@ -240,38 +227,34 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         trimmer = LeadTrimmer(model_hz)
         resampler = Resampler(model_hz, output_hz)
         framer = Framer(BLOCK_SAMPLES)
-        marks = SpokenText(len(spoken.text), int(estimated_seconds(spoken.text) * model_hz))
-        started_s = self._clock.now()
-        left = 0
+        marks = SpokenText(len(spoken.text), int(estimate_seconds(spoken.text) * model_hz))
+        clock = self._state.clock
+        started_s = clock.now()
+        made = kept = left = 0
 
         def frames(ready: Block) -> Iterator[tuple[Block, int]]:
-            nonlocal left
+            nonlocal kept, left
+            kept += len(ready)
             for frame in framer.push(resampler.push(ready)):
                 left += len(frame)
-                yield frame, marks.at(trimmer.trimmed_samples + left * model_hz // output_hz)
+                yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        made = 0
         for chunk in self._synthesizer.synthesize(
             spoken.text, voice=first.voice, language=first.language, stop=stale
         ):
             if stale():
                 return
             if made == 0:
-                self._measure_first(first, started_s)
+                self._state.mark(first.response, "first_audio")
+                ttfa_ms = 1000 * (clock.now() - started_s)
+                self._state.metrics.value(first.response.turn, "tts_ttfa_ms", ttfa_ms)
             made += len(chunk.samples)
             marks.add(len(chunk.samples), chunk.spoken_chars)
             yield from frames(trimmer.push(chunk.samples))
         if made:
-            self._metrics.value(
-                first.response.turn, "tts_rtf", (self._clock.now() - started_s) * model_hz / made
-            )
+            rtf = (clock.now() - started_s) * model_hz / made
+            self._state.metrics.value(first.response.turn, "tts_rtf", rtf)
         marks.finish()
         yield from frames(trimmer.flush())
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
             yield frame, len(spoken.text)
-
-    def _measure_first(self, first: TtsInput, started_s: float) -> None:
-        now_s = self._clock.now()
-        turn = first.response.turn
-        self._metrics.mark(turn, "first_audio", now_s)
-        self._metrics.value(turn, "tts_ttfa_ms", 1000 * (now_s - started_s))

@@ -26,7 +26,7 @@ class SpokenText:
         self._finished = False
 
     def add(self, samples: int, spoken_chars: int | None) -> None:
-        """A chunk of `samples` came; with it `spoken_chars` of the text are spoken (None: unknown)."""
+        """A chunk of `samples` came, the end of `spoken_chars` of the text (None: unknown)."""
         end = self._samples[-1] + samples
         if spoken_chars is None:
             spoken_chars = int(self._chars * min(1.0, end / self._expected))
@@ -50,7 +50,7 @@ class SpokenText:
 
 
 def whole_words(text: str, chars: int) -> str:
-    """The longest prefix of `text` of at most `chars` characters that does not end inside a word."""
+    """The longest prefix of `text` up to `chars` that does not end inside a word."""
     if chars >= len(text):
         return text
     cut = max(0, chars)

@@ -1,1 +1,1 @@
-"""Hearing turns: voice activity, end of turn, speculation, interruption. Knows no transcript model."""
+"""Hearing turns: voice activity, end of turn, speculation, interruption."""

@@ -1,4 +1,4 @@
-"""Interruptions, counted. Work of an older generation is stale and is dropped wherever it is met."""
+"""Interruptions, counted. Work of an older generation is stale and is dropped."""
 
 from __future__ import annotations
 

@@ -1,0 +1,214 @@
+"""One session: five handlers in their threads, joined by channels, between a transport's ends.
+
+Models are loaded once and given; everything here is a session's own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from dataclasses import dataclass, field
+
+from s2s.channel import Channel, Closed
+from s2s.clock import Clock, SystemClock
+from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted
+from s2s.handler import Stage
+from s2s.llm.base import ChatModel
+from s2s.llm.handler import LlmHandler
+from s2s.llm.history import History
+from s2s.messages import (
+    AudioIn,
+    LlmInput,
+    PartialTranscript,
+    SenderInput,
+    SttInput,
+    TtsMessage,
+)
+from s2s.metrics import Metrics
+from s2s.stt.base import Transcriber
+from s2s.stt.handler import SttHandler
+from s2s.transport.base import Transport
+from s2s.transport.sender import Sender
+from s2s.tts.base import Synthesizer
+from s2s.tts.handler import TtsHandler, TtsSettings
+from s2s.turns.cancel import CancelScope
+from s2s.turns.handler import TurnEnd, TurnInput, TurnsConfig, TurnsHandler, Vad
+from s2s.turns.speculation import SpeculativeTurns
+from s2s.turns.state import SessionState
+
+log = logging.getLogger(__name__)
+
+MIC_WINDOWS = 64
+"""Two seconds of microphone: what the end-of-turn model takes is far less."""
+STT_WAITING = 16
+LLM_WAITING = 8
+TTS_WAITING = 16
+SENDER_WAITING = 64
+"""Blocks of the answer on their way; the playback buffer holds what is to be played."""
+JOIN_S = 2.0
+
+_session_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What is loaded once and shared by all sessions."""
+
+    vad: Vad
+    end_of_turn: TurnEnd | None
+    transcriber: Transcriber
+    chat: ChatModel
+    synthesizer: Synthesizer
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """A session's behaviour."""
+
+    turns: TurnsConfig = field(default_factory=TurnsConfig)
+    system_prompt: str = "You are a friendly voice assistant. Answer in one or two short sentences."
+    language: str | None = None
+    history_turns: int = 30
+    history_tokens: int = 1024
+    speculative_tts: bool = True
+
+
+class Session:
+    """A conversation over one transport."""
+
+    def __init__(
+        self,
+        models: Models,
+        transport: Transport,
+        config: SessionConfig,
+        *,
+        events: EventSink,
+        clock: Clock | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        self.metrics = metrics or Metrics()
+        self.history = History(
+            config.system_prompt,
+            max_turns=config.history_turns,
+            max_tokens=config.history_tokens,
+            count_tokens=models.chat.count_tokens,
+        )
+        self._events = events
+        self._transport = transport
+        self._playback = transport.playback
+        self._texts: dict[str, str] = {}
+        self._state = SessionState(
+            CancelScope(clock), SpeculativeTurns(clock), clock, self.metrics, self._on_event
+        )
+        self._sender = Sender(self._playback, self._state, self.history.heard)
+        self._build(models, config)
+
+    def _build(self, models: Models, config: SessionConfig) -> None:
+        state, clock = self._state, self._state.clock
+        mic: Channel[TurnInput] = Channel(MIC_WINDOWS, clock=clock, name="mic")
+        speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
+        transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
+        answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
+        sound: Channel[SenderInput] = Channel(SENDER_WAITING, clock=clock, name="sound")
+        self._mic = mic
+        self._turns_handler = TurnsHandler(
+            models.vad,
+            models.end_of_turn,
+            self,
+            state,
+            config.turns,
+            session_id=f"s{next(_session_numbers)}",
+        )
+        stt = SttHandler(
+            models.transcriber,
+            speech,
+            state,
+            language=config.language,
+            on_partial=self._on_partial,
+        )
+        settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
+        self._stages: list[Stage] = [
+            Stage(self._turns_handler, mic, speech, clock),
+            Stage(stt, speech, transcripts, clock),
+            Stage(LlmHandler(models.chat, self.history, state), transcripts, answer, clock),
+            Stage(TtsHandler(models.synthesizer, answer, state, settings), answer, sound, clock),
+            Stage(self._sender, sound, None, clock),
+        ]
+
+    # --- life ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Converse until the transport ends. Threads are gone when it returns or raises."""
+        for stage in self._stages:
+            stage.start()
+        try:
+            self._transport.run(self._hear, self._tick)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End every thread, whatever it is doing. Idempotent."""
+        self._state.scope.cancel()
+        self._state.turns.reset()
+        self._playback.close()
+        for stage in self._stages:
+            stage.inbox.close(discard=True)
+        for stage in self._stages:
+            if not stage.join(JOIN_S):
+                log.warning("%s still runs: its model does not stop", stage.name)
+        self._sender.interrupt()
+
+    @property
+    def quiet(self) -> bool:
+        """Nobody speaks, nothing is being answered, nothing plays."""
+        return (
+            self._turns_handler.quiet
+            and all(stage.idle for stage in self._stages)
+            and not len(self._sender.responses)
+            and not self._playback.playing
+        )
+
+    # --- the turns stage's view of the assistant (Floor) ---------------------------------------
+
+    @property
+    def playing(self) -> bool:
+        return self._playback.playing
+
+    def interrupt(self) -> None:
+        """Make all work stale first, then silence it, then wake who waits for a grace."""
+        self._state.scope.cancel()
+        self._sender.interrupt()
+        self._state.turns.wake()
+
+    # --- wiring --------------------------------------------------------------------------------
+
+    def _hear(self, window: AudioIn) -> None:
+        try:
+            self._mic.put(window)
+        except Closed:
+            self._transport.stop()
+
+    def _tick(self) -> bool:
+        for report in self._playback.reports():
+            self._sender.on_played(report)
+        return self.quiet
+
+    def _on_partial(self, partial: PartialTranscript) -> None:
+        self._texts[partial.turn.turn_id] = partial.text
+        if not self._mic.offer(partial):
+            log.debug("turns is behind: a partial transcript was skipped")
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, ResponseStarted):
+            turn = event.response.turn
+            self._events(Heard(turn, self._texts.get(turn.turn_id, ""), final=True))
+        elif isinstance(event, ResponseDone):
+            self._texts.pop(event.response.turn_id, None)
+        self._events(event)
+
+
+def stages_alive() -> list[str]:
+    """Names of session threads that run now; for tests and diagnosis."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("s2s-")]

@@ -1,0 +1,306 @@
+"""The machine's own microphone and loudspeaker, through PortAudio.
+
+Both run at their native rates; the samples are resampled here and in the TTS stage. The callbacks
+copy samples and return: they never wait for a stage.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Protocol
+
+from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler
+from s2s.clock import Clock
+from s2s.messages import AudioIn
+from s2s.transport.base import DeviceError
+from s2s.transport.playback import Playback
+from s2s.transport.ring import Ring
+
+log = logging.getLogger(__name__)
+
+STALL_S = 1.0
+"""A device that delivers nothing for this long is lost."""
+
+RETRY_S = 2.0
+"""How often a lost device is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A sound device as PortAudio lists it."""
+
+    index: int
+    name: str
+    inputs: int
+    outputs: int
+    rate_hz: int
+    default_input: bool
+    default_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LocalConfig:
+    """Which devices, and what to do when one is lost."""
+
+    input_device: str | None = None
+    """Part of its name, or its index; None is the system's default."""
+    output_device: str | None = None
+    when_lost: str = "wait"
+    """`wait` until a device is there again, or `end`."""
+    playback_buffer_s: float = 2.0
+
+
+class Stream(Protocol):
+    """What is used of a PortAudio stream."""
+
+    @property
+    def active(self) -> bool: ...
+
+    def start(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def portaudio() -> ModuleType:
+    """The sounddevice module.
+
+    Raises:
+        DeviceError: PortAudio is not installed; the message says the command that brings it.
+    """
+    try:
+        import sounddevice
+    except OSError as error:
+        remedy = "reinstall the sounddevice package"
+        if platform.system() == "Linux":
+            remedy = "sudo apt-get install libportaudio2 (or your system's portaudio package)"
+        raise DeviceError(f"PortAudio is missing ({error}): {remedy}") from error
+    return sounddevice
+
+
+def list_devices() -> list[Device]:
+    """All sound devices of this machine.
+
+    Raises:
+        DeviceError: PortAudio is not installed or cannot be asked.
+    """
+    sd = portaudio()
+    try:
+        default_in, default_out = sd.default.device
+        return [
+            Device(
+                index,
+                str(entry["name"]),
+                int(entry["max_input_channels"]),
+                int(entry["max_output_channels"]),
+                int(entry["default_samplerate"]),
+                index == default_in,
+                index == default_out,
+            )
+            for index, entry in enumerate(sd.query_devices())
+        ]
+    except sd.PortAudioError as error:
+        raise DeviceError(f"sound devices cannot be listed: {error}") from error
+
+
+def choose(devices: list[Device], wanted: str | None, *, output: bool) -> Device:
+    """The device called `wanted` (index or part of the name), or the default one.
+
+    Raises:
+        DeviceError: there is none, or more than one fits; the message lists what there is.
+    """
+    kind = "loudspeaker" if output else "microphone"
+    usable = [d for d in devices if (d.outputs if output else d.inputs) > 0]
+    names = ", ".join(f"{d.index}: {d.name}" for d in usable) or "none"
+    if not usable:
+        raise DeviceError(f"no {kind} found on this machine")
+    if wanted is None:
+        default = [d for d in usable if (d.default_output if output else d.default_input)]
+        return default[0] if default else usable[0]
+    if wanted.isdigit():
+        fitting = [d for d in usable if d.index == int(wanted)]
+    else:
+        fitting = [d for d in usable if wanted.casefold() in d.name.casefold()]
+        exact = [d for d in fitting if d.name.casefold() == wanted.casefold()]
+        fitting = exact or fitting
+    if len(fitting) != 1:
+        problem = "no" if not fitting else "more than one"
+        raise DeviceError(f"{problem} {kind} is called '{wanted}'; there are {names}")
+    return fitting[0]
+
+
+class LocalTransport:
+    """Microphone and loudspeaker.
+
+    Args:
+        config: which devices.
+        clock: the session's clock.
+        notice: tells the person what happens to the devices.
+        sounddevice: the PortAudio binding; another one for tests.
+    """
+
+    def __init__(
+        self,
+        config: LocalConfig,
+        clock: Clock,
+        notice: Callable[[str], None],
+        *,
+        sounddevice: ModuleType | None = None,
+    ) -> None:
+        self._sd = sounddevice or portaudio()
+        self._config = config
+        self._clock = clock
+        self._notice = notice
+        self._stopped = False
+        self._streams: list[Stream] = []
+        self._retry = clock.condition()
+        self.overruns = 0
+        devices = self._devices()
+        self.input = choose(devices, config.input_device, output=False)
+        self.output = choose(devices, config.output_device, output=True)
+        self._playback = Playback(
+            clock, self.output.rate_hz, capacity_s=config.playback_buffer_s
+        )
+        self._ring = Ring(clock, 2 * self.input.rate_hz)
+
+    @property
+    def playback(self) -> Playback:
+        return self._playback
+
+    @property
+    def underruns(self) -> int:
+        return self._playback.underruns
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._ring.close()
+        with self._retry:
+            self._retry.notify_all()
+
+    def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
+        samples = 0
+        while not self._stopped:
+            try:
+                self._open()
+                samples = self._pump(samples, heard, tick)
+            finally:
+                self._close()
+            if not self._stopped:
+                self._wait_for_device()
+
+    # --- streams -------------------------------------------------------------------------------
+
+    def _devices(self) -> list[Device]:
+        try:
+            default_in, default_out = self._sd.default.device
+            entries = list(self._sd.query_devices())
+        except self._sd.PortAudioError as error:
+            raise DeviceError(f"sound devices cannot be listed: {error}") from error
+        return [
+            Device(
+                index,
+                str(entry["name"]),
+                int(entry["max_input_channels"]),
+                int(entry["max_output_channels"]),
+                int(entry["default_samplerate"]),
+                index == default_in,
+                index == default_out,
+            )
+            for index, entry in enumerate(entries)
+        ]
+
+    def _open(self) -> None:
+        def on_input(data: Block, frames: int, when: object, status: object) -> None:
+            if status:
+                self.overruns += 1
+            self._ring.write(data[:, 0])
+
+        def on_output(data: Block, frames: int, when: object, status: object) -> None:
+            self._playback.pull(data[:, 0])
+            if data.shape[1] > 1:
+                data[:, 1:] = data[:, :1]
+
+        try:
+            self._streams = [
+                self._sd.OutputStream(
+                    samplerate=self.output.rate_hz,
+                    device=self.output.index,
+                    channels=min(2, self.output.outputs),
+                    dtype="float32",
+                    latency="low",
+                    callback=on_output,
+                ),
+                self._sd.InputStream(
+                    samplerate=self.input.rate_hz,
+                    device=self.input.index,
+                    channels=1,
+                    dtype="float32",
+                    latency="low",
+                    callback=on_input,
+                ),
+            ]
+            for stream in self._streams:
+                stream.start()
+        except self._sd.PortAudioError as error:
+            raise DeviceError(
+                f"'{self.input.name}' or '{self.output.name}' cannot be opened ({error}): "
+                "close the program that uses it, or choose another with --set audio.input_device "
+                "and audio.output_device (see `python -m s2s devices`)"
+            ) from error
+
+    def _close(self) -> None:
+        streams, self._streams = self._streams, []
+        for stream in streams:
+            try:
+                stream.close()
+            except self._sd.PortAudioError as error:
+                log.debug("closing a lost device: %s", error)
+
+    def _pump(
+        self, samples: int, heard: Callable[[AudioIn], None], tick: Callable[[], bool]
+    ) -> int:
+        """Move microphone samples on until stopped or the device is lost; samples so far."""
+        resampler = Resampler(self.input.rate_hz, PIPELINE_HZ)
+        framer = Framer(BLOCK_SAMPLES)
+        step = max(1, self.input.rate_hz // 100)
+        while not self._stopped:
+            block = self._ring.read(step, deadline_s=self._clock.now() + STALL_S)
+            tick()
+            if not len(block):
+                if self._stopped or not all(stream.active for stream in self._streams):
+                    return samples
+                log.debug("the microphone delivers nothing")
+                return samples
+            now_s = self._clock.now()
+            frames = list(framer.push(resampler.push(block)))
+            behind = framer.pending_samples
+            for left, frame in zip(range(len(frames) - 1, -1, -1), frames, strict=True):
+                samples += len(frame)
+                captured_s = now_s - (behind + left * BLOCK_SAMPLES) / PIPELINE_HZ
+                heard(AudioIn(frame, samples, captured_s))
+        return samples
+
+    def _wait_for_device(self) -> None:
+        """The device is gone: wait until one is there again, or end, as configured."""
+        self._playback.clear()
+        lost = f"'{self.input.name}' delivers no more sound (unplugged or in use?)"
+        if self._config.when_lost == "end":
+            raise DeviceError(f"{lost}; ending, as configured by audio.when_lost")
+        self._notice(f"{lost}: waiting for it. Ctrl-C ends.")
+        while not self._stopped:
+            with self._retry:
+                self._retry.wait(RETRY_S)
+            try:
+                devices = self._devices()
+                self.input = choose(devices, self._config.input_device, output=False)
+                found = choose(devices, self._config.output_device, output=True)
+            except DeviceError as error:
+                log.debug("still no device: %s", error)
+                continue
+            if found.rate_hz == self._playback.rate_hz:
+                self.output = found
+                self._notice(f"sound is back: {self.input.name}, {self.output.name}")
+                return

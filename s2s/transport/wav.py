@@ -1,0 +1,145 @@
+"""Recordings instead of a microphone, a file instead of a loudspeaker: the same conversation.
+
+Paced by the clock: real time on `SystemClock`, as fast as the models go on `ManualClock`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, empty, resample, write_wav
+from s2s.clock import Clock
+from s2s.messages import AudioIn
+from s2s.transport.playback import Playback
+
+TICKS_PER_WINDOW = 4
+"""Playback is pulled every 8 ms, like a sound card's callback."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something the person says."""
+
+    audio: Block
+    """float32 [samples] at 16 kHz."""
+    after_quiet_s: float | None = 0.6
+    """Said once nobody has spoken, answered or played for this long; None: at once."""
+    name: str = ""
+
+
+class Script:
+    """Plays utterances into the microphone, each when its time has come, silence in between."""
+
+    def __init__(self, utterances: Sequence[Utterance], *, end_quiet_s: float = 1.0) -> None:
+        self._waiting = list(utterances)
+        self._end_quiet_s = end_quiet_s
+        self._rest = empty()
+        self.said: list[tuple[int, Utterance]] = []
+        """Start sample in the session, and utterance, of all that was said."""
+
+    def next_window(self, start_sample: int, quiet_s: float) -> Block | None:
+        """The next 512 samples, or None at the end."""
+        window = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
+        if not len(self._rest) and not self._begin(start_sample, quiet_s):
+            return None
+        taken = min(len(self._rest), BLOCK_SAMPLES)
+        window[:taken] = self._rest[:taken]
+        self._rest = self._rest[taken:]
+        return window
+
+    def _begin(self, start_sample: int, quiet_s: float) -> bool:
+        """Begin the next utterance if its time has come; False when all is said and answered."""
+        if not self._waiting:
+            return quiet_s < self._end_quiet_s
+        after_s = self._waiting[0].after_quiet_s
+        if after_s is None or quiet_s >= after_s:
+            utterance = self._waiting.pop(0)
+            self.said.append((start_sample, utterance))
+            self._rest = utterance.audio
+        return True
+
+
+class WavTransport:
+    """A scripted person in front of a recorder."""
+
+    def __init__(self, script: Script, playback: Playback, clock: Clock) -> None:
+        self._script = script
+        self._playback = playback
+        self._clock = clock
+        self._stopped = False
+        self._person: list[Block] = []
+        self._assistant: list[Block] = []
+
+    @property
+    def playback(self) -> Playback:
+        return self._playback
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
+        start_s = self._clock.now()
+        sample = 0
+        quiet_since = 0
+        while not self._stopped:
+            quiet_s = (sample - quiet_since) / PIPELINE_HZ
+            window = self._script.next_window(sample, quiet_s)
+            if window is None:
+                return
+            self._person.append(window)
+            quiet = True
+            for end in self._tick_ends(sample):
+                self._clock.wait_until(start_s + end / PIPELINE_HZ)
+                self._play(end)
+                quiet = tick() and quiet
+            sample += BLOCK_SAMPLES
+            heard(AudioIn(window, sample, start_s + sample / PIPELINE_HZ))
+            if not quiet or window.any():
+                quiet_since = sample
+
+    def stereo(self) -> Block:
+        """The conversation, float32 [samples, 2]; left the person, right the assistant."""
+        rate_hz = self._playback.rate_hz
+        person = resample(_joined(self._person), PIPELINE_HZ, rate_hz)
+        assistant = self.assistant()
+        both = np.zeros((max(len(person), len(assistant)), 2), dtype=np.float32)
+        both[: len(person), 0] = person
+        both[: len(assistant), 1] = assistant
+        return both
+
+    def assistant(self) -> Block:
+        """What was played, silences included: float32 [samples] at the output rate."""
+        return _joined(self._assistant)
+
+    def person(self) -> Block:
+        """What was said, silences included: float32 [samples] at 16 kHz."""
+        return _joined(self._person)
+
+    def save(self, path: str | Path, *, stereo: bool = True) -> None:
+        """Write the conversation as a WAV file.
+
+        Raises:
+            AudioError: the file cannot be written.
+        """
+        write_wav(path, self.stereo() if stereo else self.assistant(), self._playback.rate_hz)
+
+    def _tick_ends(self, sample: int) -> Iterator[int]:
+        step = BLOCK_SAMPLES // TICKS_PER_WINDOW
+        return iter(range(sample + step, sample + BLOCK_SAMPLES + 1, step))
+
+    def _play(self, end_sample: int) -> None:
+        """Pull what a loudspeaker plays in the 8 ms that end at `end_sample`."""
+        rate_hz = self._playback.rate_hz
+        step = BLOCK_SAMPLES // TICKS_PER_WINDOW
+        start = (end_sample - step) * rate_hz // PIPELINE_HZ
+        out = np.empty(end_sample * rate_hz // PIPELINE_HZ - start, dtype=np.float32)
+        self._playback.pull(out)
+        self._assistant.append(out)
+
+
+def _joined(blocks: list[Block]) -> Block:
+    return np.concatenate(blocks) if blocks else empty()
