@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -21,8 +21,8 @@ from s2s import registry, typed
 from s2s.typed import Given, Late, SettingError, Tree
 
 if TYPE_CHECKING:
-    from s2s.turns.endpoint import GraceConfig
-    from s2s.turns.segmenter import SegmenterConfig
+    from s2s.pipeline import SessionConfig
+    from s2s.transport.local import LocalConfig
 
 DEFAULT_PROFILE = "embedded"
 RESERVED = ("S2S_HOME", "S2S_PROFILE", "S2S_CONFIG", "S2S_LOG_LEVEL")
@@ -32,28 +32,13 @@ _ENVIRONMENT = "S2S_"
 
 
 @dataclass(frozen=True, slots=True)
-class TurnsConfig:
-    """When the person's turn begins and ends."""
+class ModelsConfig:
+    """Models that every session uses, whatever its backends: names of the model list, or paths."""
 
-    vad_model: str = "silero-vad"
-    """Voice activity model: a name of the model list, or a path."""
-    end_of_turn_model: str | None = "smart-turn-v3"
-    """Model that hears whether a pause ends the turn; none: silence alone decides."""
-    segmenter: SegmenterConfig = field(default_factory=Late("s2s.turns.segmenter:SegmenterConfig"))
-    """Speech from sound."""
-    grace: GraceConfig = field(default_factory=Late("s2s.turns.endpoint:GraceConfig"))
-    """How long a pause may last before the turn is over."""
-    unanswered_reopen_ms: int = 7000
-    """Speech that comes back within this time, while nothing was answered yet, reopens the turn."""
-    stalled_input_ms: int = 1000
-    """A turn whose audio stops coming (muted, unplugged) ends after this time."""
-
-    def __post_init__(self) -> None:
-        if self.unanswered_reopen_ms < 0 or self.stalled_input_ms <= 0:
-            raise ValueError(
-                f"need unanswered_reopen_ms >= 0 and stalled_input_ms > 0, got "
-                f"{self.unanswered_reopen_ms} and {self.stalled_input_ms}"
-            )
+    vad: str = "silero-vad"
+    """Voice activity."""
+    end_of_turn: str | None = "smart-turn-v3"
+    """Hears whether a pause ends the turn; none: silence alone decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +46,7 @@ class SttConfig:
     """Who writes down what the person says."""
 
     backend: str = "moonshine"
-    """`s2s doctor` lists the backends."""
-    language: str | None = None
-    """ISO 639-1 code of what is spoken; none: heard, where the backend can."""
-    partials: bool = True
-    """Write down while the person speaks."""
+    """Name of the backend; its options are `stt.NAME`."""
     threads: int | None = None
     """Threads of the backend; none: chosen for this machine."""
     options: object = None
@@ -77,27 +58,11 @@ class LlmConfig:
     """Who answers."""
 
     backend: str = "llama"
-    """`s2s doctor` lists the backends."""
-    system_prompt: str = (
-        "You are a friendly voice assistant. Answer in one or two short spoken sentences, "
-        "without lists or markdown."
-    )
-    """What the model is told before the conversation."""
-    max_history_turns: int = 12
-    """Exchanges the model is shown; older ones are forgotten."""
-    max_history_tokens: int = 1024
-    """Tokens of the conversation the model is shown, system prompt included."""
+    """Name of the backend; its options are `llm.NAME`."""
     threads: int | None = None
     """Threads of the backend; none: chosen for this machine."""
     options: object = None
     """Options of the backend."""
-
-    def __post_init__(self) -> None:
-        if self.max_history_turns < 1 or self.max_history_tokens < 1:
-            raise ValueError(
-                f"max_history_turns and max_history_tokens must be at least 1, got "
-                f"{self.max_history_turns} and {self.max_history_tokens}"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,37 +70,14 @@ class TtsConfig:
     """Who speaks the answer."""
 
     backend: str = "hibari"
-    """`s2s doctor` lists the backends."""
-    voice: str | None = None
-    """One of the backend's voices; none: its own default."""
-    language: str | None = None
-    """ISO 639-1 code of the answer; none: the voice's own."""
-    speculative: bool = True
-    """Make the sound of an answer before it is certain that the turn is over."""
+    """Name of the backend; its options are `tts.NAME`."""
     threads: int | None = None
     """Threads of the backend; none: chosen for this machine."""
     options: object = None
     """Options of the backend."""
 
 
-@dataclass(frozen=True, slots=True)
-class AudioConfig:
-    """Microphone and speaker."""
-
-    input_device: str | None = None
-    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
-    output_device: str | None = None
-    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
-    output_hz: int = 24_000
-    """Rate of the sound before it goes to the device, whose own rate may be another."""
-    echo: Literal["auto", "on", "off"] = "auto"
-    """Cancel the assistant's own voice in the microphone; auto: where the wheel is installed."""
-    on_device_lost: Literal["wait", "end"] = "wait"
-    """What to do when a device disappears."""
-
-    def __post_init__(self) -> None:
-        if not 8_000 <= self.output_hz <= 192_000:
-            raise ValueError(f"output_hz must be 8000 to 192000, got {self.output_hz}")
+StageConfig = SttConfig | LlmConfig | TtsConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,19 +90,28 @@ class MetricsConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole session."""
+    """Everything that can be set."""
 
-    turns: TurnsConfig = field(default_factory=TurnsConfig)
+    session: SessionConfig = field(default_factory=Late("s2s.pipeline:SessionConfig"))
+    """How a conversation behaves."""
+    models: ModelsConfig = field(default_factory=ModelsConfig)
+    """Models that every session uses."""
     stt: SttConfig = field(default_factory=SttConfig)
+    """Who writes down what the person says."""
     llm: LlmConfig = field(default_factory=LlmConfig)
+    """Who answers."""
     tts: TtsConfig = field(default_factory=TtsConfig)
-    audio: AudioConfig = field(default_factory=AudioConfig)
+    """Who speaks the answer."""
+    audio: LocalConfig = field(default_factory=Late("s2s.transport.local:LocalConfig"))
+    """Microphone and loudspeaker."""
     metrics: MetricsConfig = field(default_factory=MetricsConfig)
+    """What is measured, and where it goes."""
 
 
-SECTIONS: dict[str, type] = {
-    name: cast(type, kind) for name, kind in typed.field_types(Config).items()
-}
+@functools.cache
+def sections() -> Mapping[str, type]:
+    """Section name -> its dataclass."""
+    return {name: cast(type, kind) for name, kind in typed.field_types(Config).items()}
 
 
 def load(
@@ -197,22 +148,15 @@ def from_tree(tree: Tree) -> Config:
     Raises:
         SettingError, registry.RegistryError: as `load`.
     """
-    sections: dict[str, object] = {}
+    built: dict[str, object] = {}
     for name, node in tree.items():
-        if name not in SECTIONS:
-            raise SettingError(f"{typed.origin_of(node)}: {typed.unknown_key(name, SECTIONS)}")
-        if isinstance(node, Given) and node.value is None:
-            continue
-        section = node if isinstance(node, dict) else {}
-        if isinstance(node, Given):
-            raise SettingError(f"{node.origin}: {name} must be a section, got {node.value!r}")
-        sections[name] = section
-    for stage in registry.STAGES:
-        sections[stage] = _with_options(stage, cast(Tree, sections.get(stage, {})))
-    for name, section in sections.items():
+        if name not in sections():
+            raise SettingError(f"{typed.origin_of(node)}: {typed.unknown_key(name, sections())}")
         if name not in registry.STAGES:
-            sections[name] = typed.build(SECTIONS[name], cast(Tree, section), name)
-    return Config(**cast(dict[str, Any], sections))
+            built[name] = typed.convert(node, sections()[name], name)
+    for stage in registry.STAGES:
+        built[stage] = _stage(stage, tree.get(stage, {}))
+    return Config(**cast(dict[str, Any], built))
 
 
 def as_dict(config: Config) -> dict[str, object]:
@@ -261,25 +205,29 @@ def _profile_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def _with_options(stage: registry.Stage, section: Tree) -> object:
-    """A stage's section with its backend's options as the backend's own dataclass."""
-    own = {key: node for key, node in section.items() if key != "options"}
-    own_fields = [name for name in typed.field_types(SECTIONS[stage]) if name != "options"]
-    built = typed.build(SECTIONS[stage], own, stage)
-    backend = registry.find(stage, cast(SttConfig | LlmConfig | TtsConfig, built).backend)
+def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
+    """A stage's section, with its backend's options as the backend's own dataclass."""
+    section = _section(node, stage)
+    own = {key: value for key, value in section.items() if key != "options"}
+    built = cast(StageConfig, typed.build(sections()[stage], own, stage))
+    backend = registry.find(stage, built.backend)
     wanted = registry.config_class(backend)
-    given = section.get("options", {})
-    if isinstance(given, Given):
-        if given.value is not None:
-            raise SettingError(f"{given.origin}: {stage}.options must be a section of options")
-        given = {}
+    given = _normalised(backend, _section(section.get("options", {}), f"{stage}.options"))
     known = typed.field_types(wanted)
-    for key, node in given.items():
+    for key, value in given.items():
         if key not in known:
-            near = typed.unknown_key(f"{stage}.{key}", [*known, *own_fields])
-            raise SettingError(f"{typed.origin_of(node)}: {near} (backend {backend.name})")
-    options = typed.build(wanted, _normalised(backend, given), f"{stage}.options")
-    return dataclasses.replace(cast(Any, built), options=options)
+            unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
+            raise SettingError(f"{typed.origin_of(value)}: {unknown} (backend {backend.name})")
+    return dataclasses.replace(built, options=typed.build(wanted, given, f"{stage}.options"))
+
+
+def _section(node: Tree | Given, where: str) -> Tree:
+    """The keys of a section; one that was left empty has none."""
+    if isinstance(node, dict):
+        return node
+    if node.value is None:
+        return {}
+    raise SettingError(f"{node.origin}: {where} must be a section with keys, got {node.value!r}")
 
 
 def _normalised(backend: registry.Backend, given: Tree) -> Tree:
@@ -301,7 +249,7 @@ def _laid_over(low: Tree, high: Tree) -> Tree:
         below, above = low.get(stage), high.get(stage)
         if isinstance(below, dict) and isinstance(above, dict) and "backend" in above:
             old, new = below.get("backend"), above["backend"]
-            default = SECTIONS[stage]().backend
+            default = sections()[stage]().backend
             old_name = old.value if isinstance(old, Given) else default
             if isinstance(new, Given) and new.value != old_name:
                 low[stage] = {key: node for key, node in below.items() if key != "options"}
@@ -324,11 +272,11 @@ def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
     result: Tree = {}
     for origin, key, text in keys:
         names = key.replace("-", "_").split(".")
-        if names[0] not in SECTIONS:
-            raise SettingError(f"{origin}: {typed.unknown_key(names[0], SECTIONS)}")
+        if names[0] not in sections():
+            raise SettingError(f"{origin}: {typed.unknown_key(names[0], sections())}")
         if len(names) < 2 or not all(names):
             raise SettingError(f"{origin}: name a setting as section.key=value, got {key}={text}")
-        fields = typed.field_types(SECTIONS[names[0]])
+        fields = typed.field_types(sections()[names[0]])
         if names[0] in registry.STAGES and names[1] not in fields:
             names.insert(1, "options")
         node: Tree | Given = Given(text, origin, is_text=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from s2s.channel import Channel, Closed
 from s2s.clock import Clock, SystemClock
+from s2s.config import Config
 from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted
 from s2s.handler import Stage
 from s2s.llm.base import ChatModel
@@ -33,7 +34,7 @@ from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.turns.cancel import CancelScope
-from s2s.turns.handler import TurnEnd, TurnInput, TurnsConfig, TurnsHandler, Vad
+from s2s.turns.handler import TurnEnd, TurnInput, TurnsHandler, Vad
 from s2s.turns.speculation import SpeculativeTurns
 from s2s.turns.state import SessionState
 
@@ -62,18 +63,6 @@ class Models:
     synthesizer: Synthesizer
 
 
-@dataclass(frozen=True, slots=True)
-class SessionConfig:
-    """A session's behaviour."""
-
-    turns: TurnsConfig = field(default_factory=TurnsConfig)
-    system_prompt: str = "You are a friendly voice assistant. Answer in one or two short sentences."
-    language: str | None = None
-    history_turns: int = 30
-    history_tokens: int = 1024
-    speculative_tts: bool = True
-
-
 class Session:
     """A conversation over one transport."""
 
@@ -81,7 +70,7 @@ class Session:
         self,
         models: Models,
         transport: Transport,
-        config: SessionConfig,
+        config: Config,
         *,
         events: EventSink,
         clock: Clock | None = None,
@@ -90,9 +79,9 @@ class Session:
         clock = clock or SystemClock()
         self.metrics = metrics or Metrics()
         self.history = History(
-            config.system_prompt,
-            max_turns=config.history_turns,
-            max_tokens=config.history_tokens,
+            config.llm.system_prompt,
+            max_turns=config.llm.max_history_turns,
+            max_tokens=config.llm.max_history_tokens,
             count_tokens=models.chat.count_tokens,
         )
         self._events = events
@@ -105,7 +94,7 @@ class Session:
         self._sender = Sender(self._playback, self._state, self.history.heard)
         self._build(models, config)
 
-    def _build(self, models: Models, config: SessionConfig) -> None:
+    def _build(self, models: Models, config: Config) -> None:
         state, clock = self._state, self._state.clock
         mic: Channel[TurnInput] = Channel(MIC_WINDOWS, clock=clock, name="mic")
         speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
@@ -125,10 +114,10 @@ class Session:
             models.transcriber,
             speech,
             state,
-            language=config.language,
+            language=config.stt.language,
             on_partial=self._on_partial,
         )
-        settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
+        settings = TtsSettings(self._playback.rate_hz, speculative=config.tts.speculative)
         self._stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler
 from s2s.clock import Clock
+from s2s.config import AudioConfig
 from s2s.messages import AudioIn
 from s2s.transport.base import DeviceError
 from s2s.transport.playback import Playback
@@ -40,18 +41,6 @@ class Device:
     rate_hz: int
     default_input: bool
     default_output: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LocalConfig:
-    """Which devices, and what to do when one is lost."""
-
-    input_device: str | None = None
-    """Part of its name, or its index; None is the system's default."""
-    output_device: str | None = None
-    when_lost: str = "wait"
-    """`wait` until a device is there again, or `end`."""
-    playback_buffer_s: float = 2.0
 
 
 class Stream(Protocol):
@@ -81,13 +70,13 @@ def portaudio() -> ModuleType:
     return sounddevice
 
 
-def list_devices() -> list[Device]:
-    """All sound devices of this machine.
+def list_devices(sounddevice: ModuleType | None = None) -> list[Device]:
+    """All sound devices of this machine, asked through `sounddevice` (None: the installed one).
 
     Raises:
         DeviceError: PortAudio is not installed or cannot be asked.
     """
-    sd = portaudio()
+    sd = sounddevice or portaudio()
     try:
         default_in, default_out = sd.default.device
         return [
@@ -144,7 +133,7 @@ class LocalTransport:
 
     def __init__(
         self,
-        config: LocalConfig,
+        config: AudioConfig,
         clock: Clock,
         notice: Callable[[str], None],
         *,
@@ -158,12 +147,10 @@ class LocalTransport:
         self._streams: list[Stream] = []
         self._retry = clock.condition()
         self.overruns = 0
-        devices = self._devices()
+        devices = list_devices(self._sd)
         self.input = choose(devices, config.input_device, output=False)
         self.output = choose(devices, config.output_device, output=True)
-        self._playback = Playback(
-            clock, self.output.rate_hz, capacity_s=config.playback_buffer_s
-        )
+        self._playback = Playback(clock, self.output.rate_hz)
         self._ring = Ring(clock, 2 * self.input.rate_hz)
 
     @property
@@ -193,32 +180,13 @@ class LocalTransport:
 
     # --- streams -------------------------------------------------------------------------------
 
-    def _devices(self) -> list[Device]:
-        try:
-            default_in, default_out = self._sd.default.device
-            entries = list(self._sd.query_devices())
-        except self._sd.PortAudioError as error:
-            raise DeviceError(f"sound devices cannot be listed: {error}") from error
-        return [
-            Device(
-                index,
-                str(entry["name"]),
-                int(entry["max_input_channels"]),
-                int(entry["max_output_channels"]),
-                int(entry["default_samplerate"]),
-                index == default_in,
-                index == default_out,
-            )
-            for index, entry in enumerate(entries)
-        ]
-
     def _open(self) -> None:
-        def on_input(data: Block, frames: int, when: object, status: object) -> None:
+        def on_input(data: Block, _frames: int, _when: object, status: object) -> None:
             if status:
                 self.overruns += 1
             self._ring.write(data[:, 0])
 
-        def on_output(data: Block, frames: int, when: object, status: object) -> None:
+        def on_output(data: Block, _frames: int, _when: object, _status: object) -> None:
             self._playback.pull(data[:, 0])
             if data.shape[1] > 1:
                 data[:, 1:] = data[:, :1]
@@ -270,9 +238,6 @@ class LocalTransport:
             block = self._ring.read(step, deadline_s=self._clock.now() + STALL_S)
             tick()
             if not len(block):
-                if self._stopped or not all(stream.active for stream in self._streams):
-                    return samples
-                log.debug("the microphone delivers nothing")
                 return samples
             now_s = self._clock.now()
             frames = list(framer.push(resampler.push(block)))
@@ -287,14 +252,14 @@ class LocalTransport:
         """The device is gone: wait until one is there again, or end, as configured."""
         self._playback.clear()
         lost = f"'{self.input.name}' delivers no more sound (unplugged or in use?)"
-        if self._config.when_lost == "end":
-            raise DeviceError(f"{lost}; ending, as configured by audio.when_lost")
+        if self._config.on_device_lost == "end":
+            raise DeviceError(f"{lost}; ending, as audio.on_device_lost says")
         self._notice(f"{lost}: waiting for it. Ctrl-C ends.")
         while not self._stopped:
             with self._retry:
                 self._retry.wait(RETRY_S)
             try:
-                devices = self._devices()
+                devices = list_devices(self._sd)
                 self.input = choose(devices, self._config.input_device, output=False)
                 found = choose(devices, self._config.output_device, output=True)
             except DeviceError as error:

@@ -1,4 +1,4 @@
-"""Samples from a device callback to a thread: preallocated, the callback never waits for the reader."""
+"""Samples from a device callback to a thread; the callback never waits for the reader."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ring:
             self._changed.notify_all()
 
     def read(self, at_least: int, *, deadline_s: float) -> Block:
-        """All that waits, once that is `at_least` samples, the deadline passed, or it was closed."""
+        """All that waits: at least that much, unless the deadline passed or it was closed."""
         with self._changed:
             while self._written - self._read < at_least and not self._closed:
                 remaining_s = deadline_s - self._clock.now()

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from s2s.audio import PIPELINE_HZ, Block
+from s2s.config import TurnsConfig
 from s2s.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.handler import Handler
 from s2s.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
-from s2s.turns.endpoint import GraceConfig, grace_ms
+from s2s.turns.endpoint import grace_ms
 from s2s.turns.segmenter import (
     Closed,
     Onset,
     Phantom,
     Resumed,
     Segmenter,
-    SegmenterConfig,
     SegmenterEvent,
     SoftEnd,
     Split,
@@ -34,9 +33,6 @@ from s2s.turns.state import SessionState
 log = logging.getLogger(__name__)
 
 TurnInput = AudioIn | PartialTranscript | SessionEnd
-
-FRAMES_STOP_S = 1.0
-"""A microphone that delivers nothing for this long (mute, unplug) ends whatever is being said."""
 
 
 class Vad(Protocol):
@@ -62,18 +58,6 @@ class Floor(Protocol):
     def interrupt(self) -> None:
         """Silence the assistant at once and make all its work stale."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class TurnsConfig:
-    """How turns are heard."""
-
-    segmenter: SegmenterConfig = field(default_factory=SegmenterConfig)
-    grace: GraceConfig = field(default_factory=GraceConfig)
-    unanswered_reopen_ms: int = 7000
-    """Speech that comes back this long after a soft end continues the turn if nothing was said."""
-    partial_interval_ms: int = 500
-    """A partial transcript is asked for this often while the person speaks; 0: never."""
 
 
 class TurnsHandler(Handler[TurnInput, SttInput]):
@@ -137,7 +121,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
     def deadline_s(self) -> float | None:
         if self._last_frame_s is None or not self._segmenter.speaking:
             return None
-        return self._last_frame_s + FRAMES_STOP_S
+        return self._last_frame_s + self._config.stalled_input_ms / 1000
 
     def expired(self) -> Iterable[SttInput]:
         self._last_frame_s = None
