@@ -1,0 +1,119 @@
+"""What words said during playback mean: a nod, "stop", or something to say. Tables, one lookup."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+Words = Literal["none", "backchannel", "stop", "content"]
+"""Nothing understood; only listening noises; an order to be quiet; words that mean something."""
+
+_SOUNDS = re.compile(
+    r"(?:m+|h+m+|m+\s?h+m+|a+h+|o+h+|u+h+|e+h+|u+h\s?h+u+h|a+h?a+h?|u+m+|a\s?ha|n\s?h[nu]+h?)+"
+)
+"""Spellings of listening noises in Latin script, "mm-hmm" and "uh-huh", however long."""
+
+BACKCHANNELS: dict[str, str] = {
+    "en": "yeah,yes,yep,yup,right,okay,ok,sure,alright,all right,i see,got it,of course,cool,nice,"
+    "great,good,wow,really,exactly,true,indeed,totally,absolutely,definitely,makes sense,go on,"
+    "interesting,fine,oh yeah,no way,oh wow,oh okay,thank you,thanks,huh,mhm,mm hm,uh huh",
+    "de": "ja,jaja,jo,okay,ok,genau,stimmt,klar,gut,schön,aha,achso,ach so,ach,verstehe,richtig,"
+    "natürlich,eben,na klar,alles klar,echt,wirklich,super,toll,mhm,danke",
+    "fr": "oui,ouais,d'accord,ok,okay,bien,très bien,bien sûr,voilà,exact,exactement,ah bon,"
+    "je vois,super,c'est vrai,tout à fait,hum,mouais,merci,ah oui",
+    "es": "sí,si,vale,ok,okay,claro,ya,ajá,bien,muy bien,exacto,cierto,entiendo,ya veo,"
+    "por supuesto,de acuerdo,de verdad,bueno,genial,gracias",
+    "it": "sì,si,ok,okay,certo,esatto,giusto,bene,va bene,capisco,capito,ho capito,davvero,già,"
+    "d'accordo,ecco,perfetto,grazie",
+    "pt": "sim,ok,okay,certo,claro,isso,exato,exatamente,tá,tá bom,está bem,pois,pois é,entendi,"
+    "sei,verdade,beleza,legal,obrigado,obrigada",
+    "nl": "ja,jaja,oké,ok,okay,precies,klopt,goed,inderdaad,snap ik,natuurlijk,echt,zeker,mooi,"
+    "dank je",
+    "pl": "tak,aha,dobrze,ok,okay,jasne,rozumiem,racja,dokładnie,właśnie,pewnie,naprawdę,super,"
+    "dzięki",
+    "ru": "да,ага,угу,так,хорошо,ладно,понятно,ясно,точно,конечно,верно,правда,окей,ок,ну да,"
+    "спасибо,хм,мм",
+    "zh": "嗯,嗯嗯,对,对对,对对对,好,好的,是,是的,是啊,哦,噢,行,没错,明白,知道了,当然,真的,可以,"
+    "谢谢",
+    "ja": "うん,うんうん,はい,はいはい,ええ,そう,そうですね,そうです,そうか,なるほど,へえ,ほう,"
+    "わかりました,確かに,本当,オーケー,ありがとう",
+    "ko": "응,네,예,네네,그래,그렇죠,맞아,맞아요,알겠어요,아,음,정말,좋아요,그렇군요",
+}
+"""Words of a listener that ask for nothing, by language (ISO 639-1)."""
+
+STOPS: dict[str, str] = {
+    "en": "stop,stop it,stop talking,please stop,okay stop,wait,wait a minute,wait a second,"
+    "hold on,hang on,pause,quiet,be quiet,shut up,enough,that's enough,cancel,never mind,nevermind,halt,"
+    "silence,no stop,stop stop,hush",
+    "de": "stopp,stop,halt,warte,warte mal,moment,moment mal,ruhe,sei still,sei ruhig,genug,"
+    "das reicht,aufhören,hör auf,pause,abbrechen,egal",
+    "fr": "stop,arrête,arrêtez,attends,attendez,tais-toi,tais toi,silence,ça suffit,assez,pause,"
+    "annule,un instant,laisse tomber",
+    "es": "para,stop,detente,espera,un momento,silencio,cállate,basta,ya basta,pausa,cancela,alto",
+    "it": "stop,ferma,fermati,aspetta,un momento,un attimo,silenzio,zitto,zitta,basta,pausa,"
+    "annulla",
+    "pt": "para,pare,stop,espera,espere,um momento,silêncio,cala a boca,chega,basta,pausa,cancela",
+    "nl": "stop,wacht,wacht even,stil,hou op,genoeg,pauze,annuleer,laat maar",
+    "pl": "stop,stój,czekaj,poczekaj,cisza,cicho,dość,wystarczy,przestań,pauza,anuluj",
+    "ru": "стоп,стой,хватит,подожди,подождите,погоди,тихо,замолчи,довольно,пауза,отмена,перестань",
+    "zh": "停,停下,停一下,等等,等一下,安静,闭嘴,够了,别说了,暂停,取消,算了",
+    "ja": "止めて,やめて,ストップ,待って,ちょっと待って,静かに,黙って,もういい,キャンセル",
+    "ko": "그만,멈춰,잠깐,잠깐만,기다려,조용히,됐어,취소,스톱",
+}
+"""Words that end the assistant's speech at once, by language."""
+
+LANGUAGES = tuple(BACKCHANNELS)
+
+_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?")
+"""What recognisers write for sounds: "(coughs)", "[Music]", "*sighs*"."""
+_LETTERS = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+"""Scripts without spaces between words."""
+_LONGEST_STOP_WORDS = 4
+
+
+def classify(
+    text: str, language: str | None = None, *, nods: Iterable[str] = (), stops: Iterable[str] = ()
+) -> Words:
+    """What `text`, said during playback, asks of the assistant.
+
+    Args:
+        text: transcript so far.
+        language: ISO 639-1 code; None means any of the tables.
+        nods: further listening noises of this deployment.
+        stops: further orders to be quiet.
+    """
+    plain = _ASIDE.sub(" ", text.lower().replace("’", "'"))
+    words = _LETTERS.findall(plain)
+    if not words:
+        return "none"
+    spoken = " ".join(words)
+    orders = _phrases(language, "stop") | {phrase.lower() for phrase in stops}
+    if len(words) <= _LONGEST_STOP_WORDS and (
+        spoken in orders or _without(spoken, _phrases(language, "nod")) in orders
+    ):
+        return "stop"
+    rest = _without(spoken, _phrases(language, "nod") | {nod.lower() for nod in nods})
+    return "content" if rest else "backchannel"
+
+
+def _without(spoken: str, nods: frozenset[str] | set[str]) -> str:
+    """`spoken` without the listening noises in it, longest phrases first."""
+    rest = f" {spoken} "
+    for nod in sorted(nods, key=len, reverse=True):
+        if _HAN_OR_KANA.search(nod):
+            rest = rest.replace(nod, "")
+        else:
+            rest = re.sub(rf"(?<= ){re.escape(nod)}(?= )", "", rest)
+    words = [word for word in rest.split() if not _SOUNDS.fullmatch(word)]
+    return " ".join(words)
+
+
+@functools.cache
+def _phrases(language: str | None, kind: Literal["nod", "stop"]) -> frozenset[str]:
+    table = BACKCHANNELS if kind == "nod" else STOPS
+    chosen = table.values() if language not in table else [table[language], table["en"]]
+    phrases = (phrase.replace("-", " ") for listed in chosen for phrase in listed.split(","))
+    return frozenset(phrase.strip() for phrase in phrases)
