@@ -29,6 +29,10 @@ class RegistryError(RuntimeError):
     """A backend that does not exist or is not installed. The message says what to do."""
 
 
+class UnknownBackendError(RegistryError):
+    """A backend name that the registry does not have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What a backend can do, known before it is imported."""
@@ -153,7 +157,7 @@ def find(stage: Stage, name: str) -> Backend:
     """The backend of that name.
 
     Raises:
-        RegistryError: there is none; names those there are and the nearest.
+        UnknownBackendError: there is none; names those there are and the nearest.
     """
     names = [backend.name for backend in backends(stage)]
     for backend in backends(stage):
@@ -161,7 +165,9 @@ def find(stage: Stage, name: str) -> Backend:
             return backend
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise RegistryError(f"no {stage} backend named {name}; there are {', '.join(names)}.{hint}")
+    raise UnknownBackendError(
+        f"no {stage} backend named {name}; there are {', '.join(names)}.{hint}"
+    )
 
 
 def missing(backend: Backend) -> tuple[str, ...]:

@@ -1,0 +1,234 @@
+"""The command line. Reads arguments, calls the command, and turns what went wrong into one line.
+
+Exit codes: 0 well, 1 failed, 2 wrong usage. What a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from s2s import __version__
+
+if TYPE_CHECKING:
+    from s2s.config import Config
+    from s2s.store import Store
+
+LEVELS = ("debug", "info", "warning", "error")
+COMMANDS = {
+    "talk": "talk to it (what happens without a command)",
+    "say": "speak a text",
+    "transcribe": "write down what is said in sound files",
+    "devices": "list microphones and loudspeakers",
+    "models": "list, fetch and find model files",
+    "config": "print every setting with its meaning and value",
+    "doctor": "check this machine and say what to do",
+}
+SHORTCUTS = {
+    "stt": ("stt.backend", "speech-to-text backend"),
+    "llm": ("llm.backend", "language-model backend"),
+    "tts": ("tts.backend", "text-to-speech backend"),
+    "voice": ("tts.voice", "voice of the text-to-speech backend"),
+    "language": ("session.language", "ISO 639-1 code of what is spoken, such as en"),
+    "input-device": ("audio.input_device", "microphone: number or part of its name"),
+    "output-device": ("audio.output_device", "loudspeaker: number or part of its name"),
+    "metrics": ("metrics.file", "add one JSON line for each response to this file"),
+}
+"""Flags that set one key: flag -> (key, help)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(_with_command(_settings_as_flags(arguments)))
+    level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "warning").lower()
+    debug = level == "debug"
+    _start_logging(level)
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        if debug:
+            logging.getLogger(__name__).debug("failed", exc_info=error)
+        message = " ".join(str(error).split()) or type(error).__name__
+        print(f"s2s: {message}", file=sys.stderr)
+        return 2 if _is_usage(error) else 1
+
+
+def _is_usage(error: Exception) -> bool:
+    from s2s.registry import UnknownBackendError
+    from s2s.typed import SettingError
+
+    return isinstance(error, SettingError | UnknownBackendError)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from s2s import commands
+    from s2s.store import Store
+    from s2s.terminal import download_bars
+
+    if options.command == "devices":
+        return commands.devices()
+    with download_bars() as progress:
+        store = Store(progress=progress)
+        if options.command == "models":
+            return _run_models(options, store)
+        config = _config(options)
+        match options.command:
+            case "say":
+                return commands.say(config, store, options.text, options.output)
+            case "transcribe":
+                return commands.transcribe(config, store, options.files)
+            case "config":
+                return commands.show_config(config)
+            case "doctor":
+                from s2s.doctor import doctor
+
+                return doctor(config, store)
+            case _:
+                return _run_talk(options, config, store)
+
+
+def _run_talk(options: argparse.Namespace, config: Config, store: Store) -> int:
+    from s2s.talk import run_talk
+
+    return run_talk(
+        config,
+        store,
+        input_file=options.input,
+        output_file=options.output,
+        fast=options.fast,
+        metrics_file=config.metrics.file,
+    )
+
+
+def _run_models(options: argparse.Namespace, store: Store) -> int:
+    from s2s import commands
+
+    match options.action:
+        case "pull":
+            names = options.names
+            wanted = (
+                store.select(names) if names else commands.needed_models(_config(options), store)
+            )
+            return commands.models_pull(store, wanted)
+        case "path":
+            return commands.models_path(store, options.names)
+        case _:
+            return commands.models_list(store)
+
+
+def _config(options: argparse.Namespace) -> Config:
+    """The settings of all layers; the environment may name the profile and the file too."""
+    from s2s import config
+
+    flags: list[tuple[str, str, str]] = []
+    for text in options.set or ():
+        key, equals, value = text.partition("=")
+        flags.append((f"--set {key}", key if equals else "", value))
+    for flag, (key, _) in SHORTCUTS.items():
+        value = getattr(options, flag.replace("-", "_"))
+        if value is not None:
+            flags.append((f"--{flag}", key, value))
+    return config.load(
+        profile=options.profile or os.environ.get("S2S_PROFILE") or None,
+        file=options.config or os.environ.get("S2S_CONFIG") or None,
+        flags=flags,
+    )
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """The arguments with the command `talk` in front where there is none."""
+    first = arguments[0] if arguments else ""
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return arguments
+    return ["talk", *arguments]
+
+
+def _settings_as_flags(arguments: Sequence[str]) -> list[str]:
+    """`--section.key value` and `--section.key=value` as `--set section.key=value`."""
+    result: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if not name.startswith("--") or "." not in name:
+            result.append(argument)
+            if argument == "--":
+                result.extend(rest)
+            continue
+        result += ["--set", f"{name[2:]}={value if equals else next(rest, '')}"]
+    return result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="s2s",
+        description="A local, real-time voice assistant: talk, be answered, interrupt.",
+        epilog="Every setting is a flag as well: --session.language de. `s2s config` lists them.",
+    )
+    parser.add_argument("--version", action="version", version=f"s2s {__version__}")
+    common = _common_flags()
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    subparsers = {
+        name: commands.add_parser(name, help=text, description=text, parents=[common])
+        for name, text in COMMANDS.items()
+    }
+    talk = subparsers["talk"]
+    talk.add_argument("--input", type=Path, help="talk to it with a sound file, not a microphone")
+    talk.add_argument("--output", type=Path, help="write what it says to a WAV file")
+    talk.add_argument(
+        "--fast", action="store_true", help="with --input: as fast as it can, not in real time"
+    )
+    say = subparsers["say"]
+    say.add_argument("text", help="what to say; - reads it from the standard input")
+    say.add_argument("-o", "--output", type=Path, help="write a WAV file, do not play")
+    transcribe = subparsers["transcribe"]
+    transcribe.add_argument("files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC or OGG")
+    actions = subparsers["models"].add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="what there is, and what of it is here", parents=[common])
+    pull = actions.add_parser("pull", help="fetch models", parents=[common])
+    pull.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="models, or groups (embedded, test); none: what the chosen profile needs",
+    )
+    path = actions.add_parser("path", help="print where models lie", parents=[common])
+    path.add_argument("names", nargs="+", metavar="NAME")
+    return parser
+
+
+def _common_flags() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    group = common.add_argument_group("settings")
+    group.add_argument("--profile", metavar="NAME", help="settings that come with the program")
+    group.add_argument("--config", type=Path, metavar="FILE", help="a YAML file of settings")
+    group.add_argument(
+        "--set", action="append", metavar="KEY=VALUE", help="one setting; may be given often"
+    )
+    for flag, (_, text) in SHORTCUTS.items():
+        group.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
+    group.add_argument("--log-level", choices=LEVELS, help="how much is told (default: warning)")
+    return common
+
+
+def _start_logging(level: str) -> None:
+    """Log to stderr; libraries only when they warn."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    if level.upper() in logging.getLevelNamesMapping():
+        logging.getLogger("s2s").setLevel(level.upper())
+    else:
+        logging.getLogger(__name__).warning(
+            "S2S_LOG_LEVEL=%s is none of %s", level, ", ".join(LEVELS)
+        )
