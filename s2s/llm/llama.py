@@ -1,0 +1,211 @@
+"""A GGUF model in this process, by llama.cpp: streaming, and stoppable at the next token.
+
+llama.cpp keeps what it has evaluated and re-evaluates from the first token that differs, so a
+conversation that only grows costs its new words alone, and `warm` can run ahead of the speaker.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.llama_engines import Engine, Request, load_engine
+from s2s.runtime import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaConfig:
+    """Options of the embedded language model."""
+
+    model: str = "smollm2-135m"
+    """A GGUF file: a name in the model list, a path, or `hf://owner/repo/file.gguf`."""
+    engine: Literal["auto", "xllamacpp", "llama-cpp-python"] = "auto"
+    """Which binding of llama.cpp; `auto` takes xllamacpp, or the other where that is missing."""
+    context_tokens: int = 2048
+    """Tokens of conversation and answer together, at most."""
+    max_tokens: int = 80
+    """Tokens of one answer, at most: about half a minute of speech."""
+    temperature: float = 0.3
+    """0 always takes the likeliest token."""
+    top_p: float = 0.9
+    """Choose among the likeliest tokens that together have this probability."""
+    repeat_penalty: float = 1.15
+    """Above 1 makes tokens that were just used less likely; small models need it."""
+    seed: int | None = None
+    """Makes answers repeatable; None differs each time."""
+    stop_at: tuple[str, ...] = ()
+    """Texts that end the answer, and are not part of it."""
+    chat_template: str | None = None
+    """Jinja template of the conversation; None is the model's own."""
+    gpu_layers: int = -1
+    """Layers on a GPU where the engine was built for one; -1 as many as fit."""
+    timeout_s: float = 60.0
+    """Longest wait for a token before the answer counts as failed."""
+
+
+class LlamaChat:
+    """Answers with a GGUF model. Calls from several threads take turns."""
+
+    def __init__(self, config: LlamaConfig, resources: Resources) -> None:
+        """Load the model.
+
+        Raises:
+            LlmError: no engine is installed, or the file is no model it can load.
+            ValueError: an option makes no sense.
+        """
+        _check(config)
+        path = gguf_file(resources.store.path(config.model))
+        self._config = config
+        self._engine: Engine | None = load_engine(
+            config.engine,
+            path,
+            threads=resources.threads,
+            context_tokens=config.context_tokens,
+            gpu_layers=config.gpu_layers,
+            chat_template=config.chat_template,
+        )
+
+    def stream(
+        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
+
+        The model runs in a thread of its own that ends with the iterator. `stop` is asked there.
+        """
+        answer = _Answer(self._open_engine(), self._request(messages), stop)
+        return answer.pieces(self._config.timeout_s)
+
+    def warm(self, messages: Sequence[ChatMessage]) -> None:
+        """Evaluate `messages` ahead of time.
+
+        A user message at the end may be unfinished: what is the same in the end is not evaluated
+        again. Where there is none, the opening of one is evaluated too.
+        """
+        ahead = list(messages)
+        if not ahead or ahead[-1].role != "user":
+            ahead.append(ChatMessage("user", ""))
+        self._open_engine().evaluate(self._request(ahead))
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text`, exact."""
+        return self._open_engine().count_tokens(text) if text else 0
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.close()
+
+    def _open_engine(self) -> Engine:
+        if self._engine is None:
+            raise LlmError("the language model was used after it was closed.")
+        return self._engine
+
+    def _request(self, messages: Sequence[ChatMessage]) -> Request:
+        config = self._config
+        return Request(
+            messages=tuple(messages),
+            max_tokens=config.max_tokens,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            repeat_penalty=config.repeat_penalty,
+            seed=config.seed,
+            stop_at=config.stop_at,
+        )
+
+
+class _Answer:
+    """One answer: the thread that writes it and the queue it is read from."""
+
+    def __init__(self, engine: Engine, request: Request, stop: Callable[[], bool]) -> None:
+        self._engine = engine
+        self._request = request
+        self._stop = stop
+        self._abandoned = threading.Event()
+        self._arrived: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+
+    def pieces(self, timeout_s: float) -> Iterator[str]:
+        """Start the thread and yield what it writes; ends or closes only when it has stopped.
+
+        Raises:
+            LlmError: the engine failed, or gave nothing for `timeout_s`.
+        """
+        thread = threading.Thread(target=self._write, name="llama", daemon=True)
+        thread.start()
+        try:
+            while (item := self._next(timeout_s)) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                if self._stop():
+                    return
+                yield item
+        finally:
+            self._abandoned.set()
+            thread.join(timeout_s)
+
+    def _next(self, timeout_s: float) -> str | Exception | None:
+        try:
+            return self._arrived.get(timeout=timeout_s)
+        except queue.Empty:
+            return LlmError(
+                f"the language model gave no token for {timeout_s:g} s. The machine is too busy "
+                "or the model too large for it: use fewer threads or a smaller model."
+            )
+
+    def _write(self) -> None:
+        try:
+            self._engine.generate(self._request, self._take)
+        except Exception as error:  # noqa: BLE001 - surfaces in the reader's thread
+            self._arrived.put(error)
+        else:
+            self._arrived.put(None)
+
+    def _take(self, piece: str) -> bool:
+        """Pass on a piece (empty while the prompt is evaluated); true ends the generation."""
+        if self._abandoned.is_set() or self._stop():
+            return True
+        if piece:
+            self._arrived.put(piece)
+        return False
+
+
+def gguf_file(path: Path) -> Path:
+    """The GGUF file at `path`, or the only one in that folder.
+
+    Raises:
+        LlmError: there is none, or there are several.
+    """
+    if path.is_file():
+        return path
+    found = sorted(path.glob("*.gguf"))
+    if len(found) != 1:
+        names = ", ".join(file.name for file in found) or "none"
+        raise LlmError(f"{path}: one GGUF file is needed, found {names}. Name the file itself.")
+    return found[0]
+
+
+def _check(config: LlamaConfig) -> None:
+    """
+    Raises:
+        ValueError: names the option, its value and the bound.
+    """
+    bounds = (
+        ("context_tokens", config.context_tokens, 128),
+        ("max_tokens", config.max_tokens, 1),
+        ("temperature", config.temperature, 0.0),
+        ("top_p", config.top_p, 0.0),
+        ("repeat_penalty", config.repeat_penalty, 0.1),
+    )
+    for name, value, least in bounds:
+        if value < least:
+            raise ValueError(f"llama: {name} must be at least {least}, got {value}")
+    if config.max_tokens >= config.context_tokens:
+        raise ValueError(
+            f"llama: max_tokens ({config.max_tokens}) must be below "
+            f"context_tokens ({config.context_tokens})"
+        )
