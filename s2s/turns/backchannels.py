@@ -45,7 +45,8 @@ BACKCHANNELS: dict[str, str] = {
 
 STOPS: dict[str, str] = {
     "en": "stop,stop it,stop talking,please stop,okay stop,wait,wait a minute,wait a second,"
-    "hold on,hang on,pause,quiet,be quiet,shut up,enough,that's enough,cancel,never mind,nevermind,halt,"
+    "hold on,hang on,pause,quiet,be quiet,shut up,enough,that's enough,cancel,never mind,"
+    "nevermind,halt,"
     "silence,no stop,stop stop,hush",
     "de": "stopp,stop,halt,warte,warte mal,moment,moment mal,ruhe,sei still,sei ruhig,genug,"
     "das reicht,aufhören,hör auf,pause,abbrechen,egal",

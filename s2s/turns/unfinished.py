@@ -41,12 +41,12 @@ _NEVER_LAST = {
 _RARELY_LAST = {
     "en": "of to for with at by from into about is are was were will would can could should do "
     "does did have has had what which who how where",
-    "de": "von zu mit bei aus nach für über auf in an ist sind war wird kann soll hat habe",
+    "de": "von bei für in ist sind war wird kann soll hat habe",
     "fr": "de à pour avec chez par sur dans en est sont était peut doit a ai",
     "es": "de a para con en por sobre desde hasta es son era puede debe ha he",
     "it": "di a per con in da su tra fra è sono era può deve ha ho",
     "pt": "de a para com em por sobre desde até é são era pode deve tem tenho",
-    "nl": "van naar voor met bij uit over op in aan is zijn was kan moet heeft heb",
+    "nl": "van naar voor met bij is zijn was kan moet heeft heb",
 }
 _NUMBERS = {
     "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "

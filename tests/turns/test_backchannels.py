@@ -1,0 +1,59 @@
+"""Nods, orders to stop, and words with content."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from s2s.turns.backchannels import BACKCHANNELS, LANGUAGES, STOPS, classify
+
+NODS = """Mm-hmm. mhm Mmm Hmm. Uh-huh. Yeah. Right. Okay. Ah aha Oh""".split()
+
+
+@pytest.mark.parametrize(
+    "text", [*NODS, "yeah, yeah", "Oh, I see.", "Oh wow", "All right, got it.", "Yeah, makes sense"]
+)
+@pytest.mark.parametrize("language", [None, "en"])
+def test_nods(text: str, language: str | None) -> None:
+    assert classify(text, language) == "backchannel"
+
+
+@pytest.mark.parametrize(
+    "text", ["Stop.", "Stop!", "Okay, stop.", "Wait a minute.", "hold on", "Shut up", "no, stop"]
+)
+def test_stops(text: str) -> None:
+    assert classify(text, "en") == "stop"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What about Paris?", "Yes, but why?", "No.", "How far is it", "stop the music in the kitchen"],
+)
+def test_content(text: str) -> None:
+    assert classify(text, "en") == "content"
+
+
+@pytest.mark.parametrize("text", ["", " ", "...", "(coughs)", "[Music]", "*sighs*", "♪ ♪", "?!"])
+def test_nothing(text: str) -> None:
+    assert classify(text) == "none"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phrase_of_every_table_is_what_it_is(language: str) -> None:
+    for phrase in BACKCHANNELS[language].split(","):
+        assert classify(phrase.capitalize() + ".", language) == "backchannel", phrase
+    for phrase in STOPS[language].split(","):
+        assert classify(phrase, language) == "stop", phrase
+        assert classify(phrase) == "stop", phrase
+
+
+def test_own_phrases_are_used() -> None:
+    assert classify("roger that") == "content"
+    assert classify("Roger that!", nods=["roger that"]) == "backchannel"
+    assert classify("Banana", stops=["banana"]) == "stop"
+
+
+@given(st.text(max_size=50), st.sampled_from([None, *LANGUAGES]))
+def test_any_text_is_something(text: str, language: str | None) -> None:
+    assert classify(text, language) in ("none", "backchannel", "stop", "content")
