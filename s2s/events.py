@@ -67,7 +67,8 @@ class Interruption:
     """Speech during playback, and what became of it."""
 
     action: Literal["duck", "restore", "pause", "cancel"]
-    at_s: float
+    sample: int
+    """Where in the microphone's stream it was decided."""
     reason: str = ""
 
 

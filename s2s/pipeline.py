@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from s2s.channel import Channel, Closed
 from s2s.clock import Clock, SystemClock
-from s2s.config import Config
 from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted
 from s2s.handler import Stage
 from s2s.llm.base import ChatModel
@@ -30,11 +29,12 @@ from s2s.metrics import Metrics
 from s2s.stt.base import Transcriber
 from s2s.stt.handler import SttHandler
 from s2s.transport.base import Transport
+from s2s.transport.playback import Output
 from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.turns.cancel import CancelScope
-from s2s.turns.handler import TurnEnd, TurnInput, TurnsHandler, Vad
+from s2s.turns.handler import TurnEnd, TurnInput, TurnsConfig, TurnsHandler, Vad
 from s2s.turns.speculation import SpeculativeTurns
 from s2s.turns.state import SessionState
 
@@ -63,6 +63,34 @@ class Models:
     synthesizer: Synthesizer
 
 
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """How a conversation behaves."""
+
+    turns: TurnsConfig = field(default_factory=TurnsConfig)
+    """When the person's turn begins and ends."""
+    system_prompt: str = (
+        "You are a friendly voice assistant. Answer in one or two short spoken sentences, "
+        "without lists or markdown."
+    )
+    """What the model is told before the conversation."""
+    language: str | None = None
+    """ISO 639-1 code of what is spoken; none: heard, where the STT backend can."""
+    history_turns: int = 12
+    """Exchanges the model is shown; older ones are forgotten."""
+    history_tokens: int = 1024
+    """Tokens of the conversation the model is shown, system prompt included."""
+    speculative_tts: bool = True
+    """Make the sound of an answer before it is certain that the turn is over."""
+
+    def __post_init__(self) -> None:
+        if self.history_turns < 1 or self.history_tokens < 1:
+            raise ValueError(
+                f"history_turns and history_tokens must be at least 1, got "
+                f"{self.history_turns} and {self.history_tokens}"
+            )
+
+
 class Session:
     """A conversation over one transport."""
 
@@ -70,7 +98,7 @@ class Session:
         self,
         models: Models,
         transport: Transport,
-        config: Config,
+        config: SessionConfig,
         *,
         events: EventSink,
         clock: Clock | None = None,
@@ -79,9 +107,9 @@ class Session:
         clock = clock or SystemClock()
         self.metrics = metrics or Metrics()
         self.history = History(
-            config.llm.system_prompt,
-            max_turns=config.llm.max_history_turns,
-            max_tokens=config.llm.max_history_tokens,
+            config.system_prompt,
+            max_turns=config.history_turns,
+            max_tokens=config.history_tokens,
             count_tokens=models.chat.count_tokens,
         )
         self._events = events
@@ -94,7 +122,7 @@ class Session:
         self._sender = Sender(self._playback, self._state, self.history.heard)
         self._build(models, config)
 
-    def _build(self, models: Models, config: Config) -> None:
+    def _build(self, models: Models, config: SessionConfig) -> None:
         state, clock = self._state, self._state.clock
         mic: Channel[TurnInput] = Channel(MIC_WINDOWS, clock=clock, name="mic")
         speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
@@ -114,10 +142,10 @@ class Session:
             models.transcriber,
             speech,
             state,
-            language=config.stt.language,
+            language=config.language,
             on_partial=self._on_partial,
         )
-        settings = TtsSettings(self._playback.rate_hz, speculative=config.tts.speculative)
+        settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
         self._stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),
@@ -164,6 +192,15 @@ class Session:
     @property
     def playing(self) -> bool:
         return self._playback.playing
+
+    def duck(self) -> None:
+        self._playback.set_output(Output.DUCKED)
+
+    def restore(self) -> None:
+        self._playback.set_output(Output.NORMAL)
+
+    def pause(self) -> None:
+        self._playback.set_output(Output.PAUSED)
 
     def interrupt(self) -> None:
         """Make all work stale first, then silence it, then wake who waits for a grace."""

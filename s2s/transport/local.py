@@ -11,11 +11,10 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
+from typing import Literal, Protocol
 
 from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler
 from s2s.clock import Clock
-from s2s.config import AudioConfig
 from s2s.messages import AudioIn
 from s2s.transport.base import DeviceError
 from s2s.transport.playback import Playback
@@ -41,6 +40,18 @@ class Device:
     rate_hz: int
     default_input: bool
     default_output: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LocalConfig:
+    """Microphone and loudspeaker."""
+
+    input_device: str | None = None
+    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
+    output_device: str | None = None
+    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
+    when_lost: Literal["wait", "end"] = "wait"
+    """What to do when a device disappears."""
 
 
 class Stream(Protocol):
@@ -133,7 +144,7 @@ class LocalTransport:
 
     def __init__(
         self,
-        config: AudioConfig,
+        config: LocalConfig,
         clock: Clock,
         notice: Callable[[str], None],
         *,
@@ -252,8 +263,8 @@ class LocalTransport:
         """The device is gone: wait until one is there again, or end, as configured."""
         self._playback.clear()
         lost = f"'{self.input.name}' delivers no more sound (unplugged or in use?)"
-        if self._config.on_device_lost == "end":
-            raise DeviceError(f"{lost}; ending, as audio.on_device_lost says")
+        if self._config.when_lost == "end":
+            raise DeviceError(f"{lost}; ending, as audio.when_lost says")
         self._notice(f"{lost}: waiting for it. Ctrl-C ends.")
         while not self._stopped:
             with self._retry:

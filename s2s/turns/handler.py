@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from s2s.audio import PIPELINE_HZ, Block
-from s2s.config import TurnsConfig
 from s2s.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.handler import Handler
 from s2s.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
-from s2s.turns.endpoint import grace_ms
+from s2s.turns.endpoint import GraceConfig, grace_ms
+from s2s.turns.interruption import InterruptionConfig
+from s2s.turns.overlap import Floor, Overlap
 from s2s.turns.segmenter import (
     Closed,
     Onset,
     Phantom,
     Resumed,
     Segmenter,
+    SegmenterConfig,
     SegmenterEvent,
     SoftEnd,
     Split,
@@ -32,7 +37,37 @@ from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 
+OVERLAP_PARTIAL_MS = 240
+"""Speech over a reply is written down this often: its words decide within half a second."""
+
 TurnInput = AudioIn | PartialTranscript | SessionEnd
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsConfig:
+    """When the person's turn begins and ends."""
+
+    segmenter: SegmenterConfig = field(default_factory=SegmenterConfig)
+    """Speech from sound."""
+    grace: GraceConfig = field(default_factory=GraceConfig)
+    """How long a pause may last before the turn is over."""
+    unanswered_reopen_ms: int = 7000
+    """Speech that comes back within this time, while nothing was answered yet, reopens the turn."""
+    stalled_input_ms: int = 1000
+    """A turn whose audio stops coming (muted, unplugged) ends after this time."""
+    interruption: InterruptionConfig = field(default_factory=InterruptionConfig)
+    """What speech does while the assistant speaks."""
+    partial_interval_ms: int = 500
+    """What is being said is written down this often; 0: only when it is complete."""
+
+    def __post_init__(self) -> None:
+        if self.partial_interval_ms < 0:
+            raise ValueError(f"need partial_interval_ms >= 0, got {self.partial_interval_ms}")
+        if self.unanswered_reopen_ms < 0 or self.stalled_input_ms <= 0:
+            raise ValueError(
+                f"need unanswered_reopen_ms >= 0 and stalled_input_ms > 0, got "
+                f"{self.unanswered_reopen_ms} and {self.stalled_input_ms}"
+            )
 
 
 class Vad(Protocol):
@@ -47,17 +82,6 @@ class TurnEnd(Protocol):
     """Probability that a turn is complete, from its sound."""
 
     def probability(self, audio: Block) -> float: ...
-
-
-class Floor(Protocol):
-    """Who may speak: the turns stage asks whether the assistant is, and takes the floor from it."""
-
-    @property
-    def playing(self) -> bool: ...
-
-    def interrupt(self) -> None:
-        """Silence the assistant at once and make all its work stale."""
-        ...
 
 
 class TurnsHandler(Handler[TurnInput, SttInput]):
@@ -85,20 +109,22 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._session_id = session_id
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
+        self._overlap = Overlap(config.interruption, floor, state.events)
         self._count = 0
         self._turn: TurnId | None = None
         self._text = ""
         self._probability: float | None = None
-        self._soft_end_at_s: float | None = None
+        self._soft_end: int | None = None
+        """One past the last sample of speech, while the turn is paused."""
         self._next_partial_sample = 0
         self._last_frame_s: float | None = None
-        self._sample_at_s = 0.0
+        self._stream_start_s = 0.0
         """Clock reading at sample 0 of the stream, by the newest window."""
 
     @property
     def quiet(self) -> bool:
-        """Nobody is speaking."""
-        return not self._segmenter.speaking
+        """Nobody is speaking, and no interruption is being decided."""
+        return not self._segmenter.speaking and not self._overlap.undecided
 
     # --- the stage -----------------------------------------------------------------------------
 
@@ -113,9 +139,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     def failed(self, message: TurnInput | None, error: Exception) -> Iterable[SttInput]:
         self._events(Notice(f"Hearing failed: {error}. Starting to listen afresh."))
-        self._forget_turn()
-        self._segmenter.reset()
-        self._vad.reset()
+        self._listen_afresh()
         return ()
 
     def deadline_s(self) -> float | None:
@@ -129,72 +153,100 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             yield from self._on(event)
 
     def end_session(self) -> None:
+        self._listen_afresh()
+        self._turns.reset()
+
+    def _listen_afresh(self) -> None:
         self._forget_turn()
         self._segmenter.reset()
         self._vad.reset()
-        self._turns.reset()
 
     # --- hearing -------------------------------------------------------------------------------
 
     def _hear(self, message: AudioIn) -> Iterator[SttInput]:
         self._last_frame_s = self._clock.now()
-        self._sample_at_s = message.captured_at_s - message.end_sample / PIPELINE_HZ
+        self._stream_start_s = message.captured_at_s - message.end_sample / PIPELINE_HZ
         self._close_if_over()
-        probability = self._vad.probability(message.block)
-        for event in self._segmenter.push(message.block, probability):
+        block = np.zeros_like(message.block) if self._overlap.deaf else message.block
+        probability = self._vad.probability(block)
+        for event in self._segmenter.push(block, probability):
             yield from self._on(event)
+        segmenter = self._segmenter
+        active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
+        self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
         if self._wants_partial():
             yield self._speech(final=False)
 
     def _on(self, event: SegmenterEvent) -> Iterator[SttInput]:
         match event:
             case Onset():
-                if self._turn is not None:
-                    self._turns.begin_reopen(self._turn.turn_id)
+                self._onset(event.sample)
             case Phantom():
                 if self._turn is not None:
                     self._turns.cancel_reopen(self._turn.turn_id)
+                self._overlap.ended(event.sample)
             case Started():
                 self._start(event.onset_sample)
             case Resumed():
                 self._resume(event.sample)
             case SoftEnd():
-                yield from self._soft_end(event.end_sample)
+                self._overlap.ended(event.end_sample)
+                self._soft_end = event.end_sample
+                yield from self._end_softly()
             case Split():
                 yield from self._split(event)
             case Closed():
                 self._forget_turn()
 
+    def _onset(self, sample: int) -> None:
+        if self._turn is not None and not self._overlap.open:
+            self._turns.begin_reopen(self._turn.turn_id)
+        self._overlap.onset(sample)
+        if self._overlap.open:
+            self._partial_due(sample, OVERLAP_PARTIAL_MS)
+
     def _start(self, onset_sample: int) -> None:
-        """A new turn. Whatever the assistant says or is about to say is interrupted."""
-        self._floor.interrupt()
+        """A new turn. It interrupts whatever is still being made, unless it is over a reply."""
+        if not self._overlap.open:
+            self._floor.interrupt()
+        turn = self._turn = self._turn or self._new_turn()
+        self._soft_end = None
+        if not self._overlap.open:
+            self._partial_due(onset_sample, self._config.partial_interval_ms)
+        self._events(SpeechStarted(turn, self._at_s(onset_sample)))
+
+    def _new_turn(self) -> TurnId:
         self._count += 1
-        self._turn = TurnId(f"{self._session_id}-{self._count}", 0)
+        turn = TurnId(f"{self._session_id}-{self._count}", 0)
         self._text = ""
-        self._turns.observe(self._turn)
-        self._partial_due(onset_sample)
-        self._events(SpeechStarted(self._turn, self._at_s(onset_sample)))
+        self._turns.observe(turn)
+        return turn
 
     def _resume(self, sample: int) -> None:
         """The speaker goes on: the same turn if it was not answered yet, else a new one."""
+        self._soft_end = None
+        if self._overlap.open:
+            return
         reopened = None if self._turn is None else self._turns.confirm_reopen(self._turn.turn_id)
         if reopened is None:
             self._segmenter.close()  # heard again as the start of the next turn
             self._forget_turn()
             return
         self._turn = reopened
-        self._soft_end_at_s = None
-        self._partial_due(sample)
+        self._partial_due(sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(reopened, self._at_s(sample)))
 
-    def _soft_end(self, end_sample: int) -> Iterator[SttInput]:
+    def _end_softly(self) -> Iterator[SttInput]:
         """Send the turn on at once, then find out how long its answer is to be held back."""
-        turn = self._turn
-        if turn is None:
+        turn, end = self._turn, self._soft_end
+        if turn is None or end is None:
             return
-        stopped_s = self._soft_end_at_s = self._at_s(end_sample)
-        self._state.metrics.mark(turn, "speech_stopped", stopped_s)
+        stopped_s = self._at_s(end)
         self._events(SpeechStopped(turn, stopped_s))
+        if self._overlap.open:
+            yield self._speech(final=False)
+            return
+        self._state.metrics.mark(turn, "speech_stopped", stopped_s)
         audio = self._segmenter.audio()
         yield Speech(audio, turn, self._state.scope.generation, True, stopped_s)
         self._probability = None
@@ -204,62 +256,73 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._state.metrics.mark(turn, "endpoint", self._clock.now())
 
     def _set_grace(self) -> None:
-        if self._turn is None or self._soft_end_at_s is None:
-            return
-        wait_ms = grace_ms(self._probability, self._text, self._config.grace)
-        self._turns.set_grace(self._turn, self._soft_end_at_s + wait_ms / 1000)
+        if self._turn is not None and self._soft_end is not None:
+            wait_ms = grace_ms(self._probability, self._text, self._config.grace)
+            self._turns.set_grace(self._turn, self._at_s(self._soft_end) + wait_ms / 1000)
 
     def _split(self, event: Split) -> Iterator[SttInput]:
         """The turn is longer than the maximum: answer what was said, go on as the next turn."""
-        if self._turn is not None:
+        if self._turn is not None and not self._overlap.open:
             cut_s = self._at_s(event.cut_sample)
+            self._turns.set_grace(self._turn, cut_s)
             yield Speech(event.audio, self._turn, self._state.scope.generation, True, cut_s)
-        self._count += 1
-        self._turn = TurnId(f"{self._session_id}-{self._count}", 0)
-        self._text = ""
-        self._turns.observe(self._turn)
+        self._turn = self._new_turn()
 
     def _close_if_over(self) -> None:
         """An answered turn cannot be re-opened; nor one that nobody answered for too long."""
-        turn, soft_end_s = self._turn, self._soft_end_at_s
-        if turn is None or soft_end_s is None:
+        if self._turn is None or self._soft_end is None:
             return
-        waited_ms = 1000 * (self._clock.now() - soft_end_s)
-        if (
-            self._turns.is_committed(turn.turn_id)
-            or waited_ms > self._config.unanswered_reopen_ms
-        ):
+        waited_ms = 1000 * (self._segmenter.sample - self._soft_end) / PIPELINE_HZ
+        if self._overlap.open:
+            over = waited_ms > self._config.interruption.late_ms and not self._overlap.undecided
+        else:
+            committed = self._turns.is_committed(self._turn.turn_id)
+            over = committed or waited_ms > self._config.unanswered_reopen_ms
+        if over:
             self._segmenter.close()
             self._forget_turn()
 
     def _forget_turn(self) -> None:
         self._turn = None
-        self._soft_end_at_s = None
+        self._soft_end = None
+        self._overlap.close()
 
     # --- partial transcripts -------------------------------------------------------------------
 
     def _read(self, partial: PartialTranscript) -> Iterator[SttInput]:
-        if self._turn == partial.turn:
-            self._text = partial.text
+        if self._turn != partial.turn:
+            return
+        self._text = partial.text
+        if not self._overlap.open:
             self._set_grace()
+        elif self._overlap.words(self._segmenter.sample, partial.text):
+            yield from self._promote()
+            return
         self._events(Heard(partial.turn, partial.text, final=False))
-        return iter(())
+
+    def _promote(self) -> Iterator[SttInput]:
+        """What was said over a reply is a turn after all."""
+        self._partial_due(self._segmenter.sample, self._config.partial_interval_ms)
+        if self._soft_end is not None:
+            yield from self._end_softly()
 
     def _wants_partial(self) -> bool:
-        return (
-            self._config.partial_interval_ms > 0
-            and self._turn is not None
-            and self._segmenter.speaking
-            and self._segmenter.sample >= self._next_partial_sample
-        )
+        due = self._segmenter.sample >= self._next_partial_sample
+        if self._overlap.open:
+            if due and self._turn is None and len(self._segmenter.audio()):
+                self._turn = self._new_turn()
+            return due and self._turn is not None and self._soft_end is None
+        speaking = self._turn is not None and self._segmenter.speaking
+        return due and speaking and self._config.partial_interval_ms > 0
 
-    def _partial_due(self, from_sample: int) -> None:
-        interval = self._config.partial_interval_ms * PIPELINE_HZ // 1000
-        self._next_partial_sample = from_sample + interval
+    def _partial_due(self, from_sample: int, after_ms: int) -> None:
+        self._next_partial_sample = from_sample + after_ms * PIPELINE_HZ // 1000
 
     def _speech(self, *, final: bool) -> Speech:
         assert self._turn is not None
-        self._partial_due(self._segmenter.sample)
+        overlap = self._overlap.open
+        interval_ms = OVERLAP_PARTIAL_MS if overlap else self._config.partial_interval_ms
+        self._partial_due(self._segmenter.sample, interval_ms)
         return Speech(
             self._segmenter.audio(),
             self._turn,
@@ -270,4 +333,4 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     def _at_s(self, sample: int) -> float:
         """When `sample` of the stream was captured, on the session's clock."""
-        return self._sample_at_s + sample / PIPELINE_HZ
+        return self._stream_start_s + sample / PIPELINE_HZ

@@ -208,12 +208,15 @@ class Segmenter:
         return self._probability_sum / self._active if self._active else 0.0
 
     def audio(self, end_sample: int | None = None) -> Block:
-        """The open turn with its pre-roll and inner silences, float32 [samples].
+        """The open turn, or what may become one, with its pre-roll and inner silences.
 
         Args:
             end_sample: where to stop, in samples of the session; None for all that was heard.
+
+        Returns:
+            float32 [samples]; empty when it is quiet.
         """
-        return self._slice(self._start, end_sample) if self.open else empty()
+        return empty() if self._state is _State.QUIET else self._slice(self._start, end_sample)
 
     def push(self, block: Block, probability: float) -> list[SegmenterEvent]:
         """Hear the next `block`, float32 [samples], with its speech probability in [0, 1]."""

@@ -1,0 +1,1 @@
+"""Measuring conversations: a deterministic simulator, and the figures computed from a recording."""

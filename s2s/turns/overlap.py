@@ -1,0 +1,140 @@
+"""Speech while the assistant speaks: carries out what the interruption rules decide.
+
+Speech over a reply is no turn yet. It becomes one when its words have content; until then it only
+ducks, pauses or stops the reply. A cancel without words is a pause: the reply can still go on at
+the very sample. Only words make it final.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from s2s.events import EventSink
+from s2s.events import Interruption as InterruptionEvent
+from s2s.turns.backchannels import classify
+from s2s.turns.interruption import (
+    Cancel,
+    Decision,
+    Duck,
+    Interruption,
+    InterruptionConfig,
+    Restore,
+    Resume,
+)
+
+
+class Floor(Protocol):
+    """Who may speak: the turns stage asks whether the assistant does, and takes the floor."""
+
+    @property
+    def playing(self) -> bool:
+        """The assistant's answer is being played, or is paused."""
+        ...
+
+    def duck(self) -> None:
+        """Turn the answer down."""
+        ...
+
+    def restore(self) -> None:
+        """Turn it up again; go on at the very sample if it was paused."""
+        ...
+
+    def pause(self) -> None:
+        """Be silent, keep everything."""
+        ...
+
+    def interrupt(self) -> None:
+        """Be silent at once and for good: all work on the answer is stale."""
+        ...
+
+
+class Overlap:
+    """The interruption rules, applied to one session. Not thread-safe."""
+
+    def __init__(self, config: InterruptionConfig, floor: Floor, events: EventSink) -> None:
+        self._config = config
+        self._rules = Interruption(config)
+        self._floor = floor
+        self._events = events
+        self._open = False
+
+    @property
+    def deaf(self) -> bool:
+        """Half duplex, and the assistant speaks: nothing is heard."""
+        return self._config.half_duplex and self._floor.playing
+
+    @property
+    def open(self) -> bool:
+        """The speech that is heard began over a reply, and has not become a turn."""
+        return self._open
+
+    @property
+    def undecided(self) -> bool:
+        """The reply is ducked or paused, and more evidence is wanted."""
+        return self._rules.deciding or self._rules.awaiting_words
+
+    def close(self) -> None:
+        """What was said over the reply was nothing."""
+        self._open = False
+
+    def window(self, sample: int, active_ms: float, probability: float) -> None:
+        """A window was heard; `active_ms` of speech since the onset, with that probability."""
+        self._follow_playback(sample)
+        self._apply(self._rules.window(sample, active_ms, probability), sample)
+
+    def onset(self, sample: int) -> None:
+        """Something like speech begins."""
+        self._follow_playback(sample)
+        self._apply(self._rules.onset(sample), sample)
+        if self._floor.playing and not self._config.half_duplex:
+            self._open = True
+
+    def ended(self, sample: int) -> None:
+        """It is quiet again."""
+        self._apply(self._rules.ended(sample), sample)
+
+    def words(self, sample: int, text: str) -> bool:
+        """What was said over the reply so far; True when that makes it a turn of its own."""
+        waiting = self._rules.awaiting_words
+        decisions = self._rules.words(sample, text)
+        self._apply(decisions, sample)
+        config = self._config
+        meaning = classify(text, config.language, nods=config.nods, stops=config.stops)
+        if waiting and not self._rules.awaiting_words and not decisions:
+            self._interrupt(sample, "words")
+        if meaning != "content" or self._rules.deciding or not self._open:
+            return False
+        self._open = False
+        return True
+
+    def _follow_playback(self, sample: int) -> None:
+        playing = self._floor.playing
+        if playing and not self._rules.replying and not self._rules.awaiting_words:
+            self._apply(self._rules.begin(sample), sample)
+        elif not playing and (self._rules.replying or self._rules.awaiting_words):
+            self._apply(self._rules.end(sample), sample)
+            self._floor.restore()
+
+    def _apply(self, decisions: list[Decision], sample: int) -> None:
+        for decision in decisions:
+            match decision:
+                case Duck():
+                    self._floor.duck()
+                    self._tell("duck", sample, "speech")
+                case Restore(because=because) | Resume(because=because):
+                    self._floor.restore()
+                    self._tell("restore", sample, because)
+                case Cancel(because=because) if self._rules.awaiting_words:
+                    self._floor.pause()
+                    self._tell("pause", sample, because)
+                case Cancel(because=because):
+                    self._interrupt(sample, because)
+
+    def _interrupt(self, sample: int, because: str) -> None:
+        self._floor.interrupt()
+        self._tell("cancel", sample, because)
+
+    def _tell(
+        self, action: Literal["duck", "restore", "pause", "cancel"], sample: int, reason: str
+    ) -> None:
+        self._events(InterruptionEvent(action, sample, reason))
