@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from s2s.turns.backchannels import BACKCHANNELS, LANGUAGES, STOPS, classify
 
-NODS = """Mm-hmm. mhm Mmm Hmm. Uh-huh. Yeah. Right. Okay. Ah aha Oh""".split()
+NODS = ["Mm-hmm.", "mhm", "Mmm", "Hmm.", "Uh-huh.", "Yeah.", "Right.", "Okay.", "Ah", "aha", "Oh"]
 
 
 @pytest.mark.parametrize(
