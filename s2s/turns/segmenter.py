@@ -194,8 +194,8 @@ class Segmenter:
 
     @property
     def start_sample(self) -> int:
-        """First sample of the open turn's audio; `sample` when none is open."""
-        return self._start if self.open else self._sample
+        """First sample of what `audio` gives; `sample` when it is quiet."""
+        return self._sample if self._state is _State.QUIET else self._start
 
     @property
     def active_samples(self) -> int:
