@@ -114,16 +114,18 @@ class Sender(Handler[SenderInput, SenderInput]):
 
     def on_played(self, report: Played) -> None:
         """Deal with what the loudspeaker did. Called on the transport's thread."""
-        known = self.responses.get(report.response)
+        response = report.response
         if report.what == "started":
-            self._metrics.mark(report.response.turn, "first_played", report.at_s)
-        elif report.what == "cut":
-            self.responses.end(report.response, "cancelled", report.text)
-            self._metrics.finish(report.response.turn)
-        elif known is not None:
-            status = "completed" if known.error is None else "failed"
-            self.responses.end(report.response, status, report.text, known.error)
-            self._metrics.finish(report.response.turn)
+            self._metrics.mark(response.turn, "first_played", report.at_s)
+            return
+        self._metrics.finish(response.turn)
+        known = self.responses.get(response)
+        if known is None:
+            return
+        status: ResponseStatus = "completed" if known.error is None else "failed"
+        if report.what == "cut":
+            status = "cancelled"
+        self.responses.end(response, status, report.text, known.error)
 
     def interrupt(self) -> None:
         """Silence at once: drop what waits, and end every open response as cancelled.

@@ -1,0 +1,101 @@
+"""Loads the models of a configuration once, and gives each its share of this machine's threads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2s import registry
+from s2s.audio import BLOCK_SAMPLES, Block
+from s2s.config import Config
+from s2s.llm.base import ChatMessage
+from s2s.pipeline import Models
+from s2s.runtime import Resources, cores
+from s2s.store import Store
+from s2s.turns.endpoint import EndOfTurn
+from s2s.turns.vad import SileroVad
+
+log = logging.getLogger(__name__)
+
+MAX_THREADS = 4
+"""More threads than this make none of these small models faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads of each stage. Nothing spins: a thread that waits costs nothing."""
+
+    stt: int
+    llm: int
+    tts: int
+
+    @classmethod
+    def of(cls, config: Config) -> Threads:
+        """As configured, else by this machine's cores: STT, LLM and TTS mostly take turns."""
+        usual = min(MAX_THREADS, cores())
+        return cls(
+            config.stt.threads or usual, config.llm.threads or usual, config.tts.threads or 1
+        )
+
+
+def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> Models:
+    """Load and warm up everything a session needs. What cannot work is an error here, not later.
+
+    Raises:
+        StoreError, RegistryError, LlmError, TtsError: a model or an extra that is not there.
+    """
+    threads = Threads.of(config)
+    vad = SileroVad(store.path(config.models.vad))
+    end_of_turn = None
+    if config.models.end_of_turn is None:
+        notice("no end-of-turn model: silence alone decides when a turn is over")
+    else:
+        end_of_turn = EndOfTurn(store.path(config.models.end_of_turn))
+    with ThreadPoolExecutor(3, thread_name_prefix="load") as pool:
+        stt = pool.submit(
+            registry.create_transcriber,
+            config.stt.backend,
+            config.stt.options,
+            Resources(store, threads.stt),
+        )
+        llm = pool.submit(
+            registry.create_chat_model,
+            config.llm.backend,
+            config.llm.options,
+            Resources(store, threads.llm),
+        )
+        tts = pool.submit(
+            registry.create_synthesizer,
+            config.tts.backend,
+            config.tts.options,
+            Resources(store, threads.tts),
+        )
+    models = Models(vad, end_of_turn, stt.result(), llm.result(), tts.result())
+    warm_up(models, config.session.system_prompt)
+    return models
+
+
+def warm_up(models: Models, system_prompt: str) -> None:
+    """Run each model once, so that the first answer is as quick as the later ones."""
+    models.vad.probability(_silence())
+    models.vad.reset()
+    if models.end_of_turn is not None:
+        models.end_of_turn.probability(_silence())
+    models.transcriber.warm()
+    models.synthesizer.warm()
+    models.chat.warm([ChatMessage("system", system_prompt)])
+
+
+def close_models(models: Models) -> None:
+    """Free what was loaded."""
+    models.transcriber.close()
+    models.chat.close()
+    models.synthesizer.close()
+
+
+def _silence() -> Block:
+    return np.zeros(BLOCK_SAMPLES, dtype=np.float32)
