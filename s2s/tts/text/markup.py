@@ -1,0 +1,185 @@
+"""Takes out what is written for the eye: markdown, HTML, code, tables, emoji, citations. Pure.
+
+Works the same in every language, and leaves numbers and words alone.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from s2s.tts.text.tracked import Edit, Tracked
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Soft hyphens, zero-width spaces, direction marks. Joiners (ZWJ, ZWNJ) are spelling: kept."""
+
+_FLAT = str.maketrans(
+    {
+        "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"',
+        "\u00a0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\u200a": " ", "\u202f": " ",
+        "\u2028": "\n", "\u2029": "\n", "\r": "\n", "\t": " ", "\v": "\n", "\f": "\n",
+        "‐": "-", "‑": "-", "‒": "–", "−": "-", "％": "%", "＄": "$", "＋": "+", "＝": "=",
+        "￥": "¥", "￡": "£", "﹣": "-", "－": "-", "．": ".", "＠": "@", "＃": "#", "＆": "&",
+        "⁄": "/",
+    }
+    | {chr(0xFF10 + n): chr(0x30 + n) for n in range(10)}
+    | {chr(0xFF21 + n): chr(0x41 + n) for n in range(26)}
+    | {chr(0xFF41 + n): chr(0x61 + n) for n in range(26)}
+)  # fmt: skip
+_THIN_GROUPS = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
+
+_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
+_OPEN_FENCE = re.compile(r"`{3,}[^\n`]*(?:\Z|`{3,})")
+_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_BREAK = re.compile(r"<br\s*/?>|</(?:p|li|h[1-6]|tr|div)>", re.I)
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>\n]*)?/?>")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+
+_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[([^\[\]]+)\]\(<?[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
+_REFERENCE_LINK = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
+_LINK_DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.M)
+_FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:?")
+_CITATION = re.compile(
+    r"[ \t]?(?:\[(?!0)\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]|【[^】\n]*†[^】\n]*】)(?!\()"
+)
+
+_TABLE_RULE = re.compile(
+    r"^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*$", re.M
+)
+_TABLE_ROW = re.compile(r"^[ \t]*\|.*$", re.M)
+_CELL_EDGE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
+_RULER = re.compile(r"^[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={3,})$", re.M)
+_HEADING = re.compile(r"^[ \t>]*#{1,6}(?:[ \t]+|$)(.*?)(?:[ \t]#+)?[ \t]*$", re.M)
+_QUOTE = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.M)
+_BULLET = re.compile(r"^[ \t]*[-*+•‣◦▪●–][ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
+_NUMBERED = re.compile(r"^([ \t]*(?:\*\*)?\d{1,2})[.)](?=[ \t]+\S)", re.M)
+
+_CODE = re.compile(r"(`{1,2})(?!`)([^`\n]+)\1")
+_BACKTICKS = re.compile(r"`+")
+_CALL = re.compile(r"\(\)")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ESCAPE = re.compile(r"\\(?=[*_#`\[\](){}+\-.!|~>$])")
+_STARS = re.compile(r"\*+")
+_PRODUCT = re.compile(r"(?<=[\w)] )\*(?= [\w(])|(?<=\d)\*{1,2}(?=\d)")
+_TILDES = re.compile(r"~~+")
+_UNDERSCORE_EDGE = re.compile(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
+
+_EMOJI = re.compile(
+    "(?:[0-9#*]\ufe0f?\u20e3"
+    "|(?:[\u231a-\u231b\u23e9-\u23f3\u25fb-\u25fe\u2600-\u2712\u2714-\u27bf\u2934-\u2935\u2b05-\u2b55"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e0020-\U000e007f\ufe0f\ufffc\ue000-\uf8ff]"
+    "\u200d?)+)"
+)
+_SHORTCODE = re.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]+:(?![\w:])")
+_EMOTICON = re.compile(
+    r"(?<!\S)(?:[:;][-'^]?[()DPpOo3/|*\]]|=[)(D]|<3|\^_?\^|XD|:'\(|¯\\_\(ツ\)_/¯)(?![^\s.,!?])"
+)
+
+_LINE_END = re.compile(r"[ \t]*\n\s*")
+_SENTENCE_ENDS = frozenset(".!?:;,…。！？：；，、।؟،؛")
+
+
+def flatten(text: Tracked) -> None:
+    """Give signs with several code points one form; drop what has no form at all."""
+    text.sub(_THIN_GROUPS, "")
+    text.translate(_FLAT)
+    text.sub(_INVISIBLE, "")
+
+
+def strip_markup(text: Tracked) -> None:
+    """Remove markup in place; line ends become sentence ends."""
+    _strip_code_and_tags(text)
+    _strip_links(text)
+    _strip_lines(text)
+    _strip_inline(text)
+    text.sub(_EMOTICON, "")
+    text.sub(_EMOJI, "")
+    text.edit(_line_end_edits(text.text))
+
+
+def _strip_code_and_tags(text: Tracked) -> None:
+    text.sub(_FENCE, "\n")
+    text.sub(_OPEN_FENCE, "\n")
+    if "<" in text.text:
+        text.sub(_THINK, "")
+        text.sub(_COMMENT, "")
+        text.sub(_BREAK, "\n")
+        text.keep(_AUTOLINK)
+        text.sub(_TAG, "")
+    if "&" in text.text:
+        text.sub(_ENTITY, lambda match: html.unescape(match.group()).replace("\u00a0", " "))
+
+
+def _strip_links(text: Tracked) -> None:
+    if "[" not in text.text and "【" not in text.text:
+        return
+    text.keep(_IMAGE)
+    text.sub(_LINK_DEFINITION, "")
+    text.keep(_LINK)
+    text.sub(_FOOTNOTE, "")
+    text.keep(_REFERENCE_LINK)
+    text.sub(_CITATION, "")
+
+
+def _strip_lines(text: Tracked) -> None:
+    if "|" in text.text:
+        text.sub(_TABLE_RULE, "")
+        text.edit(_table_edits(text.text))
+    text.sub(_RULER, "")
+    text.keep(_HEADING)
+    text.sub(_QUOTE, "")
+    text.sub(_BULLET, "\n")
+    text.sub(_NUMBERED, lambda match: match.group(1) + ",")
+
+
+def _table_edits(text: str) -> list[Edit]:
+    """Cells become phrases with commas between them, a row becomes a sentence."""
+    edits: list[Edit] = []
+    for row in _TABLE_ROW.finditer(text):
+        edges = list(_CELL_EDGE.finditer(text, row.start(), row.end()))
+        for edge in edges:
+            first, last = edge.start() == row.start(), edge.end() == row.end()
+            edits.append((edge.start(), edge.end(), "\n" if first else "" if last else ", "))
+    return edits
+
+
+def _strip_inline(text: Tracked) -> None:
+    if "`" in text.text:
+        text.edit(_code_edits(text.text))
+        text.sub(_BACKTICKS, "")
+    text.sub(_ESCAPE, "")
+    text.sub(_SHORTCODE, "")
+    text.sub(
+        _STARS, lambda stars: stars.group() if _PRODUCT.match(stars.string, stars.start()) else ""
+    )
+    text.sub(_TILDES, "")
+    text.sub(_UNDERSCORE_EDGE, "")
+
+
+def _code_edits(text: str) -> list[Edit]:
+    """Names in inline code are read word by word and calls without their brackets."""
+    edits: list[Edit] = []
+    for code in _CODE.finditer(text):
+        start, end = code.span(2)
+        inner: list[Edit] = [(m.start(), m.end(), "") for m in _CALL.finditer(text, start, end)]
+        inner += [(m.start(), m.end(), " ") for m in _HUMP.finditer(text, start, end)]
+        edits += sorted(inner)
+    return edits
+
+
+def _line_end_edits(text: str) -> list[Edit]:
+    """A line end becomes a full stop where the line has none, unless the sentence goes on."""
+    edits: list[Edit] = []
+    for end in _LINE_END.finditer(text):
+        last = text[: end.start()].rstrip("\"')]}»” ")[-1:]
+        following = text[end.end() : end.end() + 1]
+        goes_on = following.islower() and end.group().count("\n") == 1
+        if not last or last in _SENTENCE_ENDS or goes_on:
+            new = " "
+        else:
+            new = "。" if "\u3040" <= last <= "\u9fff" else ". "
+        edits.append((end.start(), end.end(), new))
+    return edits

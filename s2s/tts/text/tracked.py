@@ -1,0 +1,90 @@
+"""Text that is rewritten step by step and still knows where each character came from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Edit = tuple[int, int, str]
+"""(start, end, new text) of a replacement in the current text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A text as it is spoken, and the text it stands for."""
+
+    text: str
+    """What a voice says; empty when there is nothing to say."""
+    original: str
+    """What the client sees."""
+    origin: tuple[int, ...]
+    """[len(text) + 1], never falling: `text[:n]` tells `original[: origin[n]]`."""
+
+    def heard(self, spoken_chars: int) -> str:
+        """The start of `original` that has been told once `spoken_chars` of `text` were spoken.
+
+        A rewritten piece ("$5" as "five dollars") counts when all of it was spoken.
+        """
+        if spoken_chars >= len(self.text):
+            return self.original
+        return self.original[: self.origin[max(0, spoken_chars)]]
+
+
+class Tracked:
+    """The text between two rewriting steps."""
+
+    def __init__(self, original: str) -> None:
+        self.original = original
+        self.text = original
+        self._origin = list(range(len(original) + 1))
+
+    def sub(self, pattern: re.Pattern[str], replace: str | Callable[[re.Match[str]], str]) -> None:
+        """Replace every match by a fixed text or by what the function returns."""
+        if isinstance(replace, str):
+            self.edit((m.start(), m.end(), replace) for m in pattern.finditer(self.text))
+        else:
+            self.edit((m.start(), m.end(), replace(m)) for m in pattern.finditer(self.text))
+
+    def translate(self, table: dict[int, str]) -> None:
+        """Replace single characters by single characters."""
+        text = self.text.translate(table)
+        if len(text) != len(self.text):
+            raise ValueError("a translation must not change the length of the text")
+        self.text = text
+
+    def keep(self, pattern: re.Pattern[str], group: int | str = 1) -> None:
+        """Replace every match by one of its groups, whose characters keep their places."""
+        edits: list[Edit] = []
+        for match in pattern.finditer(self.text):
+            edits.append((match.start(), match.start(group), ""))
+            edits.append((match.end(group), match.end(), ""))
+        self.edit(edits)
+
+    def edit(self, edits: Iterable[Edit]) -> None:
+        """Apply replacements, which are in order and do not overlap."""
+        parts: list[str] = []
+        origin: list[int] = []
+        done = 0
+        for start, end, new in edits:
+            if self.text[start:end] == new:
+                continue
+            parts += (self.text[done:start], new)
+            origin += self._origin[done:start]
+            origin += [self._origin[start]] * len(new)
+            done = end
+        if not parts:
+            return
+        parts.append(self.text[done:])
+        origin += self._origin[done:]
+        self.text = "".join(parts)
+        self._origin = origin
+
+    def finish(self) -> Spoken:
+        """The result, without white space around it."""
+        start = len(self.text) - len(self.text.lstrip())
+        text = self.text.strip()
+        origin = self._origin[start : start + len(text) + 1]
+        origin[0] = 0
+        origin[-1] = len(self.original)
+        return Spoken(text, self.original, tuple(origin))
