@@ -112,7 +112,7 @@ class FirstCodes:
 
     codes: int
     eos: int
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     repetition_penalty: float = 1.05
     min_new_tokens: int = 2
     _seen: set[int] = field(default_factory=set)
