@@ -13,14 +13,12 @@ import yaml
 from s2s import registry, typed
 from s2s.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
 from s2s.config import Config, as_dict, sections
+from s2s.loading import Threads
 from s2s.manifest import Model
-from s2s.runtime import Resources, cores
+from s2s.runtime import Resources
 from s2s.store import Store
 from s2s.terminal import megabytes, print_table
 from s2s.transport.local import list_devices, portaudio
-
-MAX_THREADS = 4
-"""More threads than this make no small model faster."""
 
 
 def say(config: Config, store: Store, text: str, output: Path | None) -> int:
@@ -29,7 +27,7 @@ def say(config: Config, store: Store, text: str, output: Path | None) -> int:
         text = sys.stdin.read()
     with contextlib.closing(
         registry.create_synthesizer(
-            config.tts.backend, config.tts.options, _resources(store, config.tts.threads)
+            config.tts.backend, config.tts.options, Resources(store, Threads.of(config).tts)
         )
     ) as synthesizer:
         rate_hz = synthesizer.capabilities.sample_rate_hz
@@ -63,7 +61,7 @@ def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
     recordings = [read_wav(file, PIPELINE_HZ)[0] for file in files]
     with contextlib.closing(
         registry.create_transcriber(
-            config.stt.backend, config.stt.options, _resources(store, config.stt.threads)
+            config.stt.backend, config.stt.options, Resources(store, Threads.of(config).stt)
         )
     ) as transcriber:
         for recording in recordings:
@@ -155,11 +153,5 @@ def _described(kind: type, instance: object, values: object, depth: int) -> Iter
             yield f"{indent}{key}:"
             yield from _described(type(part), part, value, depth + 1)
         else:
-            text = yaml.safe_dump(
-                {key: value}, default_flow_style=None, allow_unicode=True, width=1_000
-            )
+            text = yaml.safe_dump({key: value}, allow_unicode=True, width=1_000)
             yield from (indent + line for line in text.rstrip("\n").splitlines())
-
-
-def _resources(store: Store, threads: int | None) -> Resources:
-    return Resources(store, threads or min(MAX_THREADS, cores()))

@@ -207,27 +207,18 @@ def _profile_folder() -> Path:
 
 def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
     """A stage's section, with its backend's options as the backend's own dataclass."""
-    section = _section(node, stage)
+    section = typed.section(node, stage)
     own = {key: value for key, value in section.items() if key != "options"}
     built = cast(StageConfig, typed.build(sections()[stage], own, stage))
     backend = registry.find(stage, built.backend)
     wanted = registry.config_class(backend)
-    given = _normalised(backend, _section(section.get("options", {}), f"{stage}.options"))
+    given = _normalised(backend, typed.section(section.get("options", {}), f"{stage}.options"))
     known = typed.field_types(wanted)
     for key, value in given.items():
         if key not in known:
             unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
             raise SettingError(f"{typed.origin_of(value)}: {unknown} (backend {backend.name})")
     return dataclasses.replace(built, options=typed.build(wanted, given, f"{stage}.options"))
-
-
-def _section(node: Tree | Given, where: str) -> Tree:
-    """The keys of a section; one that was left empty has none."""
-    if isinstance(node, dict):
-        return node
-    if node.value is None:
-        return {}
-    raise SettingError(f"{node.origin}: {where} must be a section with keys, got {node.value!r}")
 
 
 def _normalised(backend: registry.Backend, given: Tree) -> Tree:

@@ -146,11 +146,7 @@ def convert(node: Tree | Given, hint: object, where: str) -> object:
         SettingError: it is not of that type.
     """
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        if isinstance(node, Given) and node.value is None:
-            node = {}
-        if isinstance(node, Given):
-            raise _wrong(node, where, "a section with keys of its own")
-        return build(hint, node, where)
+        return build(hint, section(node, where), where)
     if isinstance(node, dict):
         node = Given(_plain_tree(node), origin_of(node))
     origin = typing.get_origin(hint)
@@ -163,6 +159,17 @@ def convert(node: Tree | Given, hint: object, where: str) -> object:
     if origin in (dict, Mapping):
         return _from_mapping(node, typing.get_args(hint), where)
     return _from_scalar(node, hint, where)
+
+
+def section(node: Tree | Given, where: str) -> Tree:
+    """The keys of a section; one that was left empty has none."""
+    if isinstance(node, dict):
+        return node
+    if node.value is None:
+        return {}
+    if isinstance(node.value, Mapping):
+        return tree(node.value, node.origin)
+    raise _wrong(node, where, "a section with keys")
 
 
 def _plain_tree(node: Tree) -> dict[str, object]:
