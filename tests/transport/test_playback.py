@@ -1,0 +1,181 @@
+"""What is heard, sample by sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from s2s.audio import Block
+from s2s.clock import ManualClock
+from s2s.messages import ResponseId
+from s2s.transport.playback import DUCK_GAIN, Output, Playback
+
+HZ = 16_000
+A = ResponseId("t", 0, 0, "a")
+B = ResponseId("u", 0, 0, "b")
+
+
+def never() -> bool:
+    return False
+
+
+def ramp(start: int, count: int) -> Block:
+    return (np.arange(start, start + count, dtype=np.float32) + 1) / 1e6
+
+
+def pulled(playback: Playback, count: int) -> Block:
+    out = np.full(count, np.nan, dtype=np.float32)
+    playback.pull(out)
+    return out
+
+
+def test_plays_in_order_then_silence() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    out = pulled(playback, 150)
+    assert np.array_equal(out[:100], ramp(0, 100))
+    assert not out[100:].any()
+
+
+def test_reports_when_a_response_starts_and_when_it_was_heard_whole() -> None:
+    clock = ManualClock()
+    playback = Playback(clock, HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.write(ramp(100, 100), A, "one two", stale=never)
+    assert playback.finish(A)
+    pulled(playback, 150)
+    assert [(r.what, r.text) for r in playback.reports()] == [("started", "")]
+    assert playback.playing
+    pulled(playback, 150)
+    assert [(r.what, r.text) for r in playback.reports()] == [("finished", "one two")]
+    assert not playback.playing
+
+
+def test_finish_after_the_last_sample_still_reports() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 10), A, "x", stale=never)
+    pulled(playback, 20)
+    assert playback.finish(A)
+    assert [r.what for r in playback.reports()] == ["started", "finished"]
+
+
+def test_finish_of_a_response_without_sound_is_refused() -> None:
+    assert not Playback(ManualClock(), HZ).finish(A)
+
+
+def test_clear_silences_at_once_and_tells_what_was_heard() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.write(ramp(100, 100), A, "one two", stale=never)
+    playback.write(ramp(200, 100), B, "three", stale=never)
+    pulled(playback, 120)
+    playback.clear()
+    assert not pulled(playback, 50).any()
+    reports = [(r.response, r.what, r.text) for r in playback.reports()]
+    assert reports == [(A, "started", ""), (A, "cut", "one"), (B, "cut", "")]
+    assert not playback.playing
+
+
+def test_a_full_buffer_waits_and_goes_on_when_samples_were_played() -> None:
+    clock = ManualClock()
+    playback = Playback(clock, HZ, capacity_s=0.01)
+    written: list[float] = []
+
+    def write() -> None:
+        for start in range(0, 320, 80):
+            assert playback.write(ramp(start, 80), A, "", stale=never)
+            written.append(clock.now())
+
+    worker = clock.start(write, "sender")
+    for _ in range(4):
+        clock.wait_until(clock.now() + 1.0)
+        pulled(playback, 80)
+    worker.join()
+    assert written == [0.0, 0.0, 1.0, 2.0]
+
+
+def test_clear_releases_a_waiting_writer_without_writing() -> None:
+    clock = ManualClock()
+    playback = Playback(clock, HZ, capacity_s=0.01)
+    stale = [False]
+    results: list[bool] = []
+
+    def write() -> None:
+        results.extend(playback.write(ramp(0, 160), A, "", stale=lambda: stale[0]) for _ in "ab")
+
+    worker = clock.start(write, "sender")
+    clock.wait_until(1.0)
+    stale[0] = True
+    playback.clear()
+    worker.join()
+    assert results == [True, False]
+    assert playback.waiting_samples == 0
+
+
+def test_ducking_is_12_db_within_50_ms_and_does_not_click() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(np.full(8000, 0.5, dtype=np.float32), A, "", stale=never)
+    pulled(playback, 800)
+    playback.set_output(Output.DUCKED)
+    out = pulled(playback, 1600)
+    assert np.abs(np.diff(out, prepend=0.5)).max() < 0.005
+    assert out[HZ * 50 // 1000 :] == pytest.approx(0.5 * DUCK_GAIN, abs=1e-6)
+    playback.set_output(Output.NORMAL)
+    out = pulled(playback, 1600)
+    assert out[-1] == 0.5
+
+
+def test_a_pause_goes_on_at_the_very_sample() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 300), A, "", stale=never)
+    first = pulled(playback, 100)
+    playback.set_output(Output.PAUSED)
+    assert not pulled(playback, 100).any()
+    assert playback.playing
+    playback.set_output(Output.NORMAL)
+    assert np.array_equal(np.concatenate([first, pulled(playback, 200)]), ramp(0, 300))
+
+
+def test_close_makes_writers_give_up() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.close()
+    assert not playback.write(ramp(0, 10), A, "", stale=never)
+
+
+def test_a_block_that_can_never_fit_is_an_error() -> None:
+    playback = Playback(ManualClock(), HZ, capacity_s=0.01)
+    with pytest.raises(ValueError, match="161"):
+        playback.write(ramp(0, 161), A, "", stale=never)
+
+
+def test_underruns_count_only_inside_a_response() -> None:
+    playback = Playback(ManualClock(), HZ)
+    pulled(playback, 100)
+    assert playback.underruns == 0
+    playback.write(ramp(0, 50), A, "", stale=never)
+    pulled(playback, 100)
+    assert playback.underruns == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    blocks=st.lists(st.integers(1, 400), max_size=10),
+    pulls=st.lists(st.integers(1, 500), max_size=20),
+)
+def test_any_pulls_play_every_sample_once_in_order(blocks: list[int], pulls: list[int]) -> None:
+    playback = Playback(ManualClock(), HZ, capacity_s=1.0)
+    total = 0
+    for count in blocks:
+        playback.write(ramp(total, count), A, str(total + count), stale=never)
+        total += count
+    heard: list[float] = []
+    for count in pulls:
+        heard += [value for value in pulled(playback, count).tolist() if value != 0.0]
+        done = [n for n in np.cumsum(blocks).tolist() if n <= len(heard)]
+        playback.clear() if len(heard) == total and total else None
+        for report in playback.reports():
+            if report.what == "cut":
+                assert report.text == (str(done[-1]) if done else "")
+    assert heard == ramp(0, total)[: len(heard)].tolist()
