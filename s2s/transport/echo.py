@@ -1,0 +1,296 @@
+"""The assistant's own voice in the microphone: cancelled, measured, and if need be worked around.
+
+Three lines of defence for open speakers, in order: `EchoCanceller` takes the played sound out of
+the microphone's; `DuplexGuard` measures how well that works and, where it does not, asks for half
+duplex (nothing is heard while the assistant speaks) and says so; `is_echo` recognises the
+assistant's own words in a transcript. Everything is at 16 kHz. Knows no device and no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from s2s.audio import PIPELINE_HZ, Block, Framer, empty, rms_db
+
+# --- taking it out -------------------------------------------------------------------------------
+
+_FRAME_SAMPLES = PIPELINE_HZ // 100
+
+
+class EchoError(RuntimeError):
+    """The canceller is not there. The message says what to install."""
+
+
+class EchoCanceller:
+    """WebRTC's echo canceller (AEC3) on blocks of any size. Not thread-safe.
+
+    It works on frames of 10 ms; to give blocks of the size that came in, the output is
+    `latency_samples` late.
+    """
+
+    latency_samples = _FRAME_SAMPLES
+    """How much later a sample comes out because of the framing: 10 ms. AEC3 itself adds about as
+    much, depending on the frequency."""
+
+    def __init__(self, *, delay_ms: int = 0) -> None:
+        """Start without knowledge of the room.
+
+        Args:
+            delay_ms: hint, from the moment a block is given to the speaker to its echo in the
+                microphone; 0 lets the canceller find it.
+
+        Raises:
+            EchoError: pywebrtc-audio is not installed.
+        """
+        try:
+            import pywebrtc_audio
+        except ImportError as error:
+            raise EchoError(
+                "no echo canceller: install the extra with pip install 's2s[echo]', or use "
+                "headphones"
+            ) from error
+        self._canceller = pywebrtc_audio.EchoCanceller(PIPELINE_HZ, 1, delay_ms)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the room and the stream."""
+        self._canceller.reset()
+        self._near = Framer(_FRAME_SAMPLES)
+        self._far = Framer(_FRAME_SAMPLES)
+        self._ready = np.zeros(self.latency_samples, dtype=np.float32)
+
+    def process(self, near: Block, far: Block) -> Block:
+        """Take the echo of `far` out of `near`.
+
+        Args:
+            near: what the microphone heard, float32 [samples] at 16 kHz.
+            far: what was played meanwhile, float32 [samples]; zeros when nothing was.
+
+        Returns:
+            float32 [samples], `latency_samples` late.
+
+        Raises:
+            ValueError: the two have different lengths.
+        """
+        if near.shape != far.shape:
+            raise ValueError(f"near and far differ in shape: {near.shape} and {far.shape}")
+        frames = zip(self._near.push(near), self._far.push(far), strict=True)
+        cleaned = [self._canceller.process(one.copy(), two.copy()) for one, two in frames]
+        ready = np.concatenate([self._ready, *cleaned])
+        self._ready = ready[len(near) :]
+        return ready[: len(near)]
+
+
+# --- measuring it --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DuplexConfig:
+    """When both sides may speak at once."""
+
+    warm_up_s: float = 3.0
+    """Playback needed before the canceller is trusted: nothing interrupts until then."""
+    min_erle_db: float = 10.0
+    """Below this echo return loss, echo that is still audible means half duplex."""
+    good_erle_db: float = 16.0
+    """From this one on, full duplex comes back."""
+    audible_db: float = 8.0
+    """Echo counts from this much above the room's noise."""
+    self_heard: int = 2
+    """So many transcripts of the assistant's own words within a minute mean half duplex."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_erle_db <= self.good_erle_db:
+            raise ValueError(
+                f"need 0 <= min_erle_db <= good_erle_db, got {self.min_erle_db} and "
+                f"{self.good_erle_db}"
+            )
+        if self.warm_up_s < 0.0 or self.self_heard < 1:
+            raise ValueError(
+                f"need warm_up_s >= 0 and self_heard >= 1, got {self.warm_up_s} and "
+                f"{self.self_heard}"
+            )
+
+
+_MEASURE_SAMPLES = PIPELINE_HZ // 10
+_MEASURES = 50
+_FEWEST = 10
+_PLAYING_DB = -50.0
+_QUIET_ROOM_DB = -65.0
+_TAIL_MEASURES = 4
+
+HALF_DUPLEX = "The microphone hears the speaker ({reason}): you cannot interrupt by voice now. "
+HALF_DUPLEX += "Use headphones or turn the volume down."
+FULL_DUPLEX = "Echo is cancelled by {erle:.0f} dB: you can interrupt by voice again."
+
+
+class DuplexGuard:
+    """Whether the person may interrupt by voice, from what is played, heard and left of it.
+
+    Levels are taken over 100 ms while something is played; medians over the last 5 s of playback
+    decide, so that the person speaking now and then does not count as echo.
+    """
+
+    def __init__(self, config: DuplexConfig | None = None) -> None:
+        self.config = config or DuplexConfig()
+        self._parts: list[tuple[Block, Block, Block]] = []
+        self._collected = 0
+        self._measures: deque[tuple[float, float]] = deque(maxlen=_MEASURES)
+        """Level in the microphone and after the canceller while something plays, dB."""
+        self._noise: deque[float] = deque(maxlen=_MEASURES)
+        self._played_samples = 0
+        self._since_played = _TAIL_MEASURES
+        self._half = False
+        self._heard_samples = 0
+        self._strikes: deque[int] = deque(maxlen=self.config.self_heard)
+        """When the assistant heard itself, in samples heard; a minute back at most."""
+
+    @property
+    def warming_up(self) -> bool:
+        """Too little was played to trust the canceller. Over early where there is no echo."""
+        if len(self._measures) >= _FEWEST and not self._echo_heard():
+            return False
+        return self._played_samples < self.config.warm_up_s * PIPELINE_HZ
+
+    @property
+    def half_duplex(self) -> bool:
+        """The person cannot interrupt by voice while the assistant speaks."""
+        return self._half or self.warming_up
+
+    @property
+    def erle_db(self) -> float | None:
+        """Echo return loss enhancement: how much the canceller takes out of the microphone's
+        signal. None when no echo was heard yet."""
+        if len(self._measures) < _FEWEST or not self._echo_heard():
+            return None
+        return float(np.median([heard - left for heard, left in self._measures]))
+
+    def hear(self, near: Block, far: Block, cleaned: Block) -> str | None:
+        """Measure one block.
+
+        Args:
+            near: what the microphone heard, float32 [samples] at 16 kHz.
+            far: what was played meanwhile, float32 [samples].
+            cleaned: what the canceller left of `near`; `near` itself where there is none.
+
+        Returns:
+            what to tell the person when the mode changes, else None.
+        """
+        self._parts.append((near, far, cleaned))
+        self._collected += len(near)
+        self._heard_samples += len(near)
+        if self._collected < _MEASURE_SAMPLES:
+            return None
+        near, far, cleaned = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        self._parts, self._collected = [], 0
+        if rms_db(far) > _PLAYING_DB:
+            self._played_samples += len(far)
+            self._since_played = 0
+            self._measures.append((_bounded_db(near), _bounded_db(cleaned)))
+            return self._judge()
+        self._since_played += 1
+        if self._since_played > _TAIL_MEASURES:
+            self._noise.append(_bounded_db(near))
+        return None
+
+    def self_heard(self) -> str | None:
+        """A transcript was the assistant's own words; returns what to tell the person, if any."""
+        self._forget_strikes()
+        self._strikes.append(self._heard_samples)
+        if self._half or len(self._strikes) < self.config.self_heard:
+            return None
+        self._half = True
+        return HALF_DUPLEX.format(reason="it heard its own words")
+
+    def _judge(self) -> str | None:
+        erle_db = self.erle_db
+        if erle_db is None or self.warming_up:
+            return None
+        self._forget_strikes()
+        left_db = float(np.median([left for _, left in self._measures])) - self._noise_db()
+        if not self._half and left_db > self.config.audible_db:
+            if erle_db < self.config.min_erle_db:
+                self._half = True
+                return HALF_DUPLEX.format(reason=f"only {erle_db:.0f} dB of echo cancelled")
+        elif self._half and erle_db >= self.config.good_erle_db and not self._strikes:
+            self._half = False
+            return FULL_DUPLEX.format(erle=erle_db)
+        return None
+
+    def _forget_strikes(self) -> None:
+        while self._strikes and self._heard_samples - self._strikes[0] > 60 * PIPELINE_HZ:
+            self._strikes.popleft()
+
+    def _echo_heard(self) -> bool:
+        heard_db = float(np.median([heard for heard, _ in self._measures]))
+        return heard_db - self._noise_db() > self.config.audible_db
+
+    def _noise_db(self) -> float:
+        """Level of the room while nothing is played: its quietest tenth, speech left out."""
+        return float(np.quantile(self._noise, 0.1)) if self._noise else _QUIET_ROOM_DB
+
+
+def _bounded_db(block: Block) -> float:
+    return max(rms_db(block), -100.0)
+
+
+# --- recognising it ------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:'[^\W_]+)*")
+_MIN_WORDS = 3
+_SAME_WORDS = 0.75
+_SLACK_WORDS = 3
+
+
+def is_echo(transcript: str, spoken: str) -> bool:
+    """Whether `transcript` is the assistant's own words, heard through the speaker.
+
+    It is when three quarters of its words stand in the same order, close together, in what the
+    assistant said. Fewer than three words are never taken for echo: "stop" must work even while
+    the assistant says "stop".
+
+    Args:
+        transcript: what the microphone is supposed to have heard.
+        spoken: what the assistant said lately (up to half a minute is enough).
+    """
+    heard = _words(transcript)
+    said = _words(spoken)
+    if len(heard) < _MIN_WORDS or not said:
+        return False
+    needed = int(np.ceil(_SAME_WORDS * len(heard)))
+    width = len(heard) + _SLACK_WORDS
+    starts = range(max(1, len(said) - width + 1))
+    return any(_in_order(heard, said[start : start + width]) >= needed for start in starts)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace("’", "'"))
+
+
+def _in_order(one: list[str], two: list[str]) -> int:
+    """Length of the longest common subsequence of words."""
+    lengths = [0] * (len(two) + 1)
+    for word in one:
+        before = 0
+        for i, other in enumerate(two, start=1):
+            before, lengths[i] = (
+                lengths[i],
+                before + 1 if word == other else max(lengths[i], lengths[i - 1]),
+            )
+    return lengths[-1]
+
+
+def measure_erle_db(near: Block, cleaned: Block, *, latency_samples: int = 0) -> float:
+    """Echo return loss enhancement over a recording without near speech, dB.
+
+    Args:
+        near: what the microphone heard, float32 [samples]: echo and noise alone.
+        cleaned: what the canceller gave for it, float32 [samples], `latency_samples` late.
+    """
+    usable = max(len(cleaned) - latency_samples, 0)
+    left = cleaned[latency_samples:] if usable else empty()
+    return _bounded_db(near[:usable]) - _bounded_db(left)
