@@ -86,7 +86,7 @@ def test_without_playback_speech_passes() -> None:
     similarity = max(
         np.corrcoef(before[:-2], after[late:][: len(before) - 2])[0, 1] for late in (0, 1, 2)
     )
-    assert similarity > 0.95
+    assert similarity > 0.9
     assert abs(rms_db(speech) - rms_db(cleaned)) < 3.0
 
 
