@@ -6,18 +6,39 @@ import re
 
 _NEVER_LAST_WORDS = """
     mr mrs ms messrs dr prof st mt ft rev hon gen col maj capt cpt cmdr sgt lt gov sen rep pres
-    fig figs eq eqs no nos vol vols ch sec pp ed eds trans vs cf ca approx est e.g i.e viz al resp
+    ed eds trans vs cf ca approx est e.g i.e viz al resp
     ave blvd rd hwy dept univ assn bros gmbh
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri
-    hr herr fr frau nr bzw z.b d.h u.a ca evtl ggf inkl str tel bspw sog zzgl abs
+    hr herr fr frau bzw z.b d.h u.a ca evtl ggf inkl str tel bspw sog zzgl abs
     jr sr inc ltd co corp
     m mm mme mlle mgr ste av p.ex c.-à-d env
-    sr sra srta dña d.ª ud uds ee.uu pág núm p.ej
-    sig sig.ra sig.na dott avv ing egr pag
-    exmo exma dra dr.ª pág n.º
+    sr sra srta dña d.ª ud uds ee.uu p.ej
+    sig sig.ra sig.na dott avv ing egr
+    exmo exma dra dr.ª
 """
 _NEVER_LAST = frozenset(_NEVER_LAST_WORDS.split())
 """Followed by what they belong to, nearly always."""
+
+_BEFORE_NUMBER = frozenset(
+    {
+        "ch",
+        "eq",
+        "fig",
+        "figs",
+        "no",
+        "nos",
+        "nr",
+        "n.º",
+        "núm",
+        "p",
+        "pag",
+        "pp",
+        "pág",
+        "sec",
+        "vol",
+    }
+)
+"""No end before a number, else a word like any other."""
 
 _MAYBE_LAST = frozenset({"etc", "a.m", "p.m", "usw", "ecc", "b.c", "a.d"})
 """End a sentence before a capital."""
@@ -42,9 +63,9 @@ def ends_sentence(before: str, following: str) -> bool:
     plain = word.lower()
     if plain in _MAYBE_LAST:
         return following.isupper()
-    if plain in _NEVER_LAST:
+    if plain in _NEVER_LAST or (plain in _BEFORE_NUMBER and following.isdigit()):
         return False
-    if _INITIAL.match(word):
+    if _INITIAL.match(word) and not (len(word) == 1 and word.islower()):
         return _ends_with_i(before, word)
     if word.isdigit() and len(word) <= 2 and following.isalpha():
         return not _is_german_ordinal(before, following)

@@ -42,6 +42,7 @@ xlsx pptx odt png jpg svg bmp mp3 mp4 m4a ogg mkv avi mov gz 7z rar exe dll rpm 
 c h
 """
 _SPELLED_EXTENSIONS = frozenset(_SPELLED_TEXT.split())
+_SPELLED_DOMAINS = frozenset({"ai", "io", "tv", "uk", "us", "eu", "xyz"})
 _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
@@ -89,7 +90,7 @@ def _name(text: str, names: SignNames) -> str:
         "%": "",
     }
     head, dot, extension = text.rpartition(".")
-    if dot and extension.lower() in _SPELLED_EXTENSIONS:
+    if dot and extension.lower() in _SPELLED_EXTENSIONS | _SPELLED_DOMAINS:
         text, last = head + dot, " ".join(extension.upper())
     else:
         last = ""

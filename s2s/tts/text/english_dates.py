@@ -31,18 +31,21 @@ _SHORT = re.compile(
     r"\b(on|by|until|before|since|due|after) (1[0-2]|0?[1-9])/(3[01]|[12]\d|0?[1-9])(?![\w/])"
 )
 _MONTH_DAY = re.compile(
-    rf"\b({_MONTH_WORDS})\.? (\d{{1,2}})(?:st|nd|rd|th)?(?:( ?[-–] ?| to )(\d{{1,2}})(?:st|nd|rd|th)?)?"
+    rf"\b({_MONTH_WORDS})\.? (\d{{1,2}})(?:st|nd|rd|th)?"
+    r"(?:( ?[-–] ?| to )(\d{1,2})(?:st|nd|rd|th)?)?"
     r"(?:(?:,|, | )(\d{4}))?(?![\w:]|[.,]\d|-\w)"
 )
 _DAY_MONTH = re.compile(
-    rf"\b(the )?(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH_WORDS})\b\.?(?:(?:,|, | )(\d{{4}})(?![\w:]|[.,]\d))?"
+    rf"\b(the )?(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH_WORDS})\b\.?"
+    r"(?:(?:,|, | )(\d{4})(?![\w:]|[.,]\d))?"
 )
 _MONTH_YEAR = re.compile(rf"\b({_MONTH_WORDS})\.?,? (\d{{4}})(?![\w:]|[.,]\d)")
 _WEEKDAY = re.compile(
     rf"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(\.?)(?=,? (?:(?:{_MONTH_WORDS})\b|\d))", re.I
 )
 _TIME_SPAN = re.compile(
-    rf"((?<![\w:]){_TIME}|(?<![\w:.])\d{{1,2}}(?= ?{_HALF_DAY}))( ?{_HALF_DAY})? ?[-–—] ?(?={_TIME}|\d{{1,2}} ?{_HALF_DAY})"
+    rf"((?<![\w:]){_TIME}|(?<![\w:.])\d{{1,2}}(?= ?{_HALF_DAY}))( ?{_HALF_DAY})?"
+    rf" ?[-–—] ?(?={_TIME}|\d{{1,2}} ?{_HALF_DAY})"
     rf"|(?<![\w:.$])(\d{{1,2}}) ?[-–—] ?(?=\d{{1,2}} ?{_HALF_DAY})"
 )
 _CLOCK = re.compile(
@@ -94,7 +97,7 @@ def _read_iso(match: re.Match[str]) -> str:
 
 
 def _read_numeric(match: re.Match[str]) -> str:
-    """Month first with slashes and hyphens, as in the US, unless that is no date; day first with dots."""
+    """Month first with slashes and hyphens as in the US, day first with dots; else what fits."""
     first, second, year_number = int(match[1]), int(match[3]), _full_year(match[4])
     month, day = (second, first) if match[2] == "." else (first, second)
     if month > 12:

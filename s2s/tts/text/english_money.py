@@ -40,14 +40,17 @@ _SCALES = {
     "mm": "million", "MM": "million", "bn": "billion", "b": "billion", "B": "billion",
     "tn": "trillion", "T": "trillion",
 }  # fmt: skip
-_SCALE = rf"(?: ?(hundred|thousand|million|billion|trillion)|({'|'.join(sorted(_SCALES, key=len, reverse=True))}))?(?![A-Za-z])"
+_SHORT_SCALES = "|".join(sorted(_SCALES, key=len, reverse=True))
+_SCALE = rf"(?: ?(hundred|thousand|million|billion|trillion)\b|({_SHORT_SCALES})(?![A-Za-z]))?"
 _SIGN = "|".join(
     sorted(map(re.escape, (c for c in _CURRENCIES if not c.isalpha())), key=len, reverse=True)
 )
 _CODE = "|".join(code for code in _CURRENCIES if code.isalpha())
-_NOUN = r"(?P<noun>(?= (?:bill|note|coin|gift|ticket|fee|fine|discount|prize|voucher|budget)\b)|(?=-a-))"
+_NOUNS = "bill|note|coin|gift|ticket|fee|fine|discount|prize|voucher|budget"
+_NOUN = rf"(?P<noun>(?= (?:{_NOUNS})\b)|(?=-a-))"
 _BEFORE = re.compile(
-    rf"(?<![\w])(-)?(?:({_SIGN})|({_CODE}) ?)(-)? ?({_N})(?: ?[-–] ?(?:{_SIGN})?({_N}))?{_SCALE}{_NOUN}?"
+    rf"(?<![\w])(-)?(?:({_SIGN})|({_CODE}) ?)(-)? ?({_N})(?: ?[-–] ?(?:{_SIGN})?({_N}))?"
+    rf"{_SCALE}{_NOUN}?"
 )
 _AFTER = re.compile(
     rf"(?<![\w.])(-)?({_N})(?: ?[-–] ?({_N}))?{_SCALE} ?({_SIGN}|(?:{_CODE})(?!\w))"
@@ -69,7 +72,8 @@ def _read_before(match: re.Match[str]) -> str:
     currency = _CURRENCIES[match[2] or match[3]]
     scale = match[7] or _SCALES.get(match[8] or "", "")
     singular = match["noun"] is not None
-    return sign + _amount(match[5], match[6], scale, currency, singular=singular)
+    words = sign + _amount(match[5], match[6], scale, currency, singular=singular)
+    return words + (" " if match.string[match.end() : match.end() + 1].isalpha() else "")
 
 
 def _read_after(match: re.Match[str]) -> str:
@@ -81,7 +85,7 @@ def _read_after(match: re.Match[str]) -> str:
 def _amount(
     number: str, until: str | None, scale: str, names: tuple[str, str, str, str], *, singular: bool
 ) -> str:
-    """ "5.50" -> "five dollars and fifty cents", "1.2" million -> "one point two million dollars"."""
+    """Put an amount into words: "5.50" as "five dollars and fifty cents"."""
     one, many, cent, cents = names
     if until is not None:
         first = decimal(number)

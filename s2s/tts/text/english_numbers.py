@@ -15,7 +15,7 @@ from s2s.tts.text.tracked import Tracked
 NUMBER = r"(?:\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
 
 _GROUPED_DIGITS = re.compile(
-    r"(?<![\w.-])(?:\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{3,4}|\d{3}-\d{2}-\d{4}"
+    r"(?<![\w.-])(?:\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{3,4}|\d{3}-\d{2}-\d{4}|\d{3,4} \d{3} \d{3,4}"
     r"|(?:1[-. ])?\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|\d{3}[-.]\d{4}"
     r"|\+\d{1,3}(?:[ -.]?\(?\d{1,5}\)?){2,5})(?![\w-])"
 )
@@ -46,7 +46,10 @@ _RANGE = re.compile(rf"(?<![\w.,-])({NUMBER}%?) ?(?:–|—|-) ?(?={NUMBER}(?!-\
 _YEAR_SPAN = re.compile(
     r"(?<![\w.,$€£-])(1[1-9]\d\d|20\d\d)(?:–|-| to )(\d{4}|\d{2})(?![\w-]|[.,]\d)"
 )
-_DECADE = re.compile(r"(?<![\w.,])'?(1[1-9]|20)?(\d)0'?s\b")
+_CENTURY_DECADE = re.compile(r"(?<![\w.,])(1[1-9]|20)(\d)0'?s\b")
+_LONE_DECADE = re.compile(
+    r"\b((?:the|his|her|their|my|your|our|early|mid|late)[ -])'?(\d)?(\d)0'?s\b|(?<!\w)'(\d)0s\b"
+)
 _DECADES = "hundreds tens twenties thirties forties fifties sixties seventies eighties nineties"
 _ORDINAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b", re.I)
 _YEAR_WORD = re.compile(
@@ -54,6 +57,9 @@ _YEAR_WORD = re.compile(
     r"|summer|winter|spring|fall|autumn|election|©|copyright) |(?<=[a-z]{3}), |\()"
     r"(1[1-9]\d\d|20\d\d)(?![\w%]|[.,:]\d| ?(?:[a-z]+s|people|percent)\b)",
     re.I,
+)
+_EARLY_YEAR = re.compile(
+    r"\b((?:in|since|until|before|after|during|year) )(10\d\d)(?![\w%]|[.,:]\d| ?[a-z]+s\b)", re.I
 )
 _ERA = re.compile(r"\b(\d{1,4}) ?(BCE?|CE|AD)\b|\b(AD) (\d{1,4})\b")
 _MODERN_YEAR = re.compile(
@@ -94,11 +100,13 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_SCIENTIFIC, lambda m: f"{decimal(m[1])} times ten to the {_exponent(m[2])}")
     _read_fractions(text)
     _read_spans(text)
-    text.sub(_DECADE, _read_decade)
+    text.sub(_CENTURY_DECADE, _read_century_decade)
+    text.sub(_LONE_DECADE, _read_lone_decade)
     read_units(text)
     text.sub(_POWER, lambda m: _power(m[1] or m[2]))
     text.sub(_ORDINAL, lambda m: ordinal(int(m[1].replace(",", ""))))
     text.sub(_ERA, _read_era)
+    text.sub(_EARLY_YEAR, lambda m: m[1] + year(int(m[2])))
     text.sub(_YEAR_WORD, lambda m: m[1] + year(int(m[2])))
     text.sub(_MODERN_YEAR, lambda m: year(int(m[1])))
     text.sub(_MAGNITUDE, lambda m: f"{decimal(m[1])} {_MAGNITUDES[m[2]]}")
@@ -202,13 +210,20 @@ def _read_year_span(match: re.Match[str]) -> str:
     return f"{year(int(match[1]))} to {words}"
 
 
-def _read_decade(match: re.Match[str]) -> str:
-    century, tens = match[1], int(match[2])
-    if century is None:
-        return _DECADES.split()[tens] if tens > 1 else match.group()
+def _read_century_decade(match: re.Match[str]) -> str:
+    century, tens = cardinal(int(match[1])), int(match[2])
     if tens == 0:
-        return "two thousands" if century == "20" else f"{cardinal(int(century))} hundreds"
-    return f"{cardinal(int(century))} {_DECADES.split()[tens]}"
+        return "two thousands" if match[1] == "20" else f"{century} hundreds"
+    return f"{century} {_DECADES.split()[tens]}"
+
+
+def _read_lone_decade(match: re.Match[str]) -> str:
+    """ "the '90s", "his 30s", "the 830s"; a bare "30s" is half a minute."""
+    before, hundreds, tens = match[1] or "", match[2], int(match[3] or match[4])
+    if not hundreds and tens < 2:
+        return match.group()
+    century = f"{cardinal(int(hundreds) * 100)} " if hundreds else ""
+    return before + century + _DECADES.split()[tens]
 
 
 def _read_era(match: re.Match[str]) -> str:

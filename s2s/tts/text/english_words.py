@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from s2s.tts.text.numerals import cardinal, ordinal, roman
 from s2s.tts.text.tracked import Tracked
@@ -53,18 +53,20 @@ _BARE_WORDS = {
 }  # fmt: skip
 _AFTER_NUMBER_WORDS = {"p": "page", "pp": "pages", "No": "number", "Nos": "numbers", "Nr": "number"}
 
+
+def _any_of(words: Iterable[str]) -> str:
+    """Alternatives of a pattern, the longest first."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
 _ET_AL = re.compile(r"\bet al\b\.?")
 _TITLE = re.compile(rf"\b({'|'.join(_TITLES)})\.? (?=[A-Z][\w.'-]|[A-Z]\.)")
 _STREET = re.compile(
-    rf"(?<![\w.])(?!Mount|Port|Fort)([A-Z0-9][\w']* )({'|'.join(_STREETS)})(?:\.|\b(?=[,;:!?]|\s|$))"
+    rf"(?<![\w.])(?!Mount|Port|Fort)([A-Z0-9][\w']* )({'|'.join(_STREETS)})"
+    r"(?:\.|\b(?=[,;:!?]|\s|$))"
 )
-_DOTTED_WORD = re.compile(
-    rf"(?<![\w.])({'|'.join(sorted(map(re.escape, _DOTTED_WORDS), key=len, reverse=True))})\.(?![\w-])",
-    re.I,
-)
-_BARE_WORD = re.compile(
-    rf"(?<![\w./&+-])({'|'.join(sorted(map(re.escape, _BARE_WORDS), key=len, reverse=True))})(?![\w/&+#])"
-)
+_DOTTED_WORD = re.compile(rf"(?<![\w.])({_any_of(_DOTTED_WORDS)})\.(?![\w-])", re.I)
+_BARE_WORD = re.compile(rf"(?<![\w./&+-])({_any_of(_BARE_WORDS)})(?![\w/&+#])")
 _PAGE = re.compile(rf"\b({'|'.join(_AFTER_NUMBER_WORDS)})\. ?(?=\d)")
 _SENTENCE_STOP = re.compile(r"\s*$|\s+[\"'(]?[A-Z]")
 
@@ -75,8 +77,8 @@ def read_abbreviations(text: Tracked) -> None:
     text.sub(_PAGE, lambda m: _AFTER_NUMBER_WORDS[m[1]] + " ")
     text.sub(_STREET, _read_street)
     text.sub(_TITLE, lambda m: _TITLES[m[1]] + " ")
-    text.sub(_BARE_WORD, lambda m: _BARE_WORDS[m[1]])
     text.sub(_DOTTED_WORD, _read_dotted_word)
+    text.sub(_BARE_WORD, lambda m: _BARE_WORDS[m[1]])
 
 
 def _read_street(match: re.Match[str]) -> str:
@@ -84,7 +86,8 @@ def _read_street(match: re.Match[str]) -> str:
     rest = match.string[match.end() :]
     if match[2] in {"Dr", "Ct", "Pl", "Sq"} and re.match(r"\s+[A-Z]", rest):
         return match.group()
-    return match[1] + _STREETS[match[2]] + ("." if _SENTENCE_STOP.match(rest) else "")
+    stop = match.group().endswith(".") and _SENTENCE_STOP.match(rest)
+    return match[1] + _STREETS[match[2]] + ("." if stop else "")
 
 
 def _read_dotted_word(match: re.Match[str]) -> str:
@@ -255,10 +258,10 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r" ?<= ?"), " is at most "),
     (re.compile(r" ?>= ?"), " is at least "),
     (re.compile(r" ?={2,3} ?"), " equals "),
-    (re.compile(r"(?:^|(?<=[\s(]))< ?(?=\.?\d)"), "less than "),
-    (re.compile(r"(?:^|(?<=[\s(]))> ?(?=\.?\d)"), "more than "),
     (re.compile(r"(?<=[\w)]) < (?=[\w(])"), " is less than "),
     (re.compile(r"(?<=[\w)]) > (?=[\w(])"), " is greater than "),
+    (re.compile(r"(?:^|(?<=[\s(]))< ?(?=\.?\d)"), "less than "),
+    (re.compile(r"(?:^|(?<=[\s(]))> ?(?=\.?\d)"), "more than "),
     (re.compile(r"(?:^|(?<=[\s(]))[~≈] ?(?=[\d$€£.])"), "about "),
     (re.compile(r"(?<=[\w)]) \* (?=[\w(])|(?<=\d)\*(?=\d)"), " times "),
     (re.compile(r"(?<=\d)\*\*(?=\d)"), " to the power of "),
@@ -271,7 +274,7 @@ _WORD_SLASH = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 
 
 def read_operators(text: Tracked) -> None:
-    """Read signs of several characters and signs before numbers; runs before the numbers are read."""
+    """Read signs of several characters and signs before numbers, while those are digits."""
     for pattern, words in _OPERATORS:
         text.sub(pattern, words)
 

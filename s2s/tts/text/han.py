@@ -33,16 +33,40 @@ class Grammar:
 
 
 GRAMMARS = {
-    "zh": Grammar(("", "万", "亿", "万亿", "亿亿"), True, True, "百分之{n}", "分之", "负", "到", "点",
-                  "美元", "欧元", "英镑", "元"),
-    "ja": Grammar(("", "万", "億", "兆", "京"), False, False, "{n}パーセント", "分の", "マイナス", "から", "時",
-                  "ドル", "ユーロ", "ポンド", "円"),
-}  # fmt: skip
+    "zh": Grammar(
+        large_units=("", "万", "亿", "万亿"),
+        fills_zeros=True,
+        year_by_digits=True,
+        percent="百分之{n}",
+        part="分之",
+        minus="负",
+        until="到",
+        hour="点",
+        dollar="美元",
+        euro="欧元",
+        pound="英镑",
+        yen="元",
+    ),
+    "ja": Grammar(
+        large_units=("", "万", "億", "兆"),
+        fills_zeros=False,
+        year_by_digits=False,
+        percent="{n}パーセント",
+        part="分の",
+        minus="マイナス",
+        until="から",
+        hour="時",
+        dollar="ドル",
+        euro="ユーロ",
+        pound="ポンド",
+        yen="円",
+    ),
+}
 
 _N = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _ISO = re.compile(r"(?<![\w-])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\d-])")
 _YEAR = re.compile(r"(?<!\d)(\d{4})(?= ?年)")
-_CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?!\d|:)")
+_CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?!\d|:)")
 _PHONE = re.compile(r"(?<![\d-])(?:\d{3,4}-\d{3,4}-\d{4}|\d{10,})(?![\d-])")
 _SIGNS = {"$": "dollar", "US$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _MONEY_BEFORE = re.compile(rf"(US\$|[$€£¥]) ?({_N})([万亿億]?)")
@@ -143,11 +167,16 @@ def _date(match: re.Match[str], grammar: Grammar) -> str:
 
 
 def _clock(match: re.Match[str], grammar: Grammar) -> str:
-    hour, minute = _plain(str(int(match[1])), grammar), int(match[2])
-    if not minute:
-        return hour + grammar.hour
-    zero = _DIGITS[0] if minute < 10 and grammar.fills_zeros else ""
-    return f"{hour}{grammar.hour}{zero}{_integer(minute, grammar)}分"
+    words = _plain(str(int(match[1])), grammar) + grammar.hour
+    minute, second = int(match[2]), int(match[3] or 0)
+    if minute or second:
+        words += _sixtieths(minute, grammar) + "分"
+    return words + (_sixtieths(second, grammar) + "秒" if second else "")
+
+
+def _sixtieths(number: int, grammar: Grammar) -> str:
+    zero = _DIGITS[0] if 0 < number < 10 and grammar.fills_zeros else ""
+    return zero + _integer(number, grammar)
 
 
 def _money(number: str, scale: str, sign: str, grammar: Grammar) -> str:

@@ -5,7 +5,6 @@ Works the same in every language, and leaves numbers and words alone.
 
 from __future__ import annotations
 
-import html
 import re
 
 from s2s.tts.text.tracked import Edit, Tracked
@@ -51,9 +50,11 @@ _TABLE_RULE = re.compile(
 )
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*$", re.M)
 _CELL_EDGE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
-_RULER = re.compile(r"^[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={3,})$", re.M)
+_RULER = re.compile(
+    r"^[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|[=\u2500-\u257f]{3,})$", re.M
+)
 _HEADING = re.compile(r"^[ \t>]*#{1,6}(?:[ \t]+|$)(.*?)(?:[ \t]#+)?[ \t]*$", re.M)
-_QUOTE = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.M)
+_QUOTE = re.compile(r"^(?:[ \t]*>)+(?![\d=])[ \t]?", re.M)
 _BULLET = re.compile(r"^[ \t]*[-*+•‣◦▪●–][ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
 _NUMBERED = re.compile(r"^([ \t]*(?:\*\*)?\d{1,2})[.)](?=[ \t]+\S)", re.M)
 
@@ -110,7 +111,9 @@ def _strip_code_and_tags(text: Tracked) -> None:
         text.keep(_AUTOLINK)
         text.sub(_TAG, "")
     if "&" in text.text:
-        text.sub(_ENTITY, lambda match: html.unescape(match.group()).replace("\u00a0", " "))
+        from html import unescape  # its table of 2,000 entities is rarely needed
+
+        text.sub(_ENTITY, lambda match: unescape(match.group()).replace("\u00a0", " "))
 
 
 def _strip_links(text: Tracked) -> None:
@@ -120,8 +123,8 @@ def _strip_links(text: Tracked) -> None:
     text.sub(_LINK_DEFINITION, "")
     text.keep(_LINK)
     text.sub(_FOOTNOTE, "")
-    text.keep(_REFERENCE_LINK)
     text.sub(_CITATION, "")
+    text.keep(_REFERENCE_LINK)
 
 
 def _strip_lines(text: Tracked) -> None:

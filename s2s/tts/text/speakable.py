@@ -6,11 +6,6 @@ import re
 import unicodedata
 
 from s2s.tts.text.addresses import read_addresses
-from s2s.tts.text.english import read_english
-from s2s.tts.text.european import GRAMMARS as EUROPEAN
-from s2s.tts.text.european import read_cardinals, read_european
-from s2s.tts.text.han import GRAMMARS as HAN
-from s2s.tts.text.han import read_han
 from s2s.tts.text.latex import read_formulas
 from s2s.tts.text.lexicon import Lexicon
 from s2s.tts.text.markup import flatten, strip_markup
@@ -25,7 +20,7 @@ _ELLIPSIS = re.compile(r"\.(?: ?\.){2,}|…+")
 _REPEATED = re.compile(r"([!?,;:])(?:\s*\1)+")
 _MIXED_ENDS = re.compile(r"[!?]{2,}")
 _DASH = re.compile(r"\s*(?:—+|――+|(?<!-)--+(?!-))\s*|\s+[-–]+\s+")
-_LEFTOVER = re.compile(r"[|\\{}\[\]<>^~_`#*=•·■□▪◆★☆†‡¶¦]+")
+_LEFTOVER = re.compile(r"[|\\{}\[\]<>^~_`#*=•·†‡¶¦\u2500-\u25ff★☆]+")
 _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\"\s*\"")
 _STRAY_COMMA = re.compile(r"\s*,(?:\s*,)+|,\s*(?=[.!?;:])")
 _LEADING_MARK = re.compile(r"(^|[.!?]\s)\s*[,;:.]+(?!\d)\s*")
@@ -53,19 +48,33 @@ def speakable(text: str, language: str | None = None, lexicon: Lexicon | None = 
     read_formulas(tracked)
     strip_markup(tracked)
     read_addresses(tracked, SIGN_NAMES.get(code, SIGN_NAMES["en"]))
-    if code == "en":
-        read_english(tracked, lexicon.knows)
-    elif code in EUROPEAN:
-        read_european(tracked, code)
-    elif code in HAN:
-        read_han(tracked, code)
-    else:
-        read_cardinals(tracked, code)
+    _read_language(tracked, code, lexicon)
     _tidy(tracked)
     lexicon.apply(tracked)
     if not any(unicodedata.category(char)[0] in "LN" for char in tracked.text):
         tracked.edit([(0, len(tracked.text), "")])
     return tracked.finish()
+
+
+def _read_language(text: Tracked, code: str, lexicon: Lexicon) -> None:
+    """Numbers, dates and the like. Rules are imported at first use: compiling them takes 50 ms."""
+    match code:
+        case "en":
+            from s2s.tts.text.english import read_english
+
+            read_english(text, lexicon.knows)
+        case "de" | "fr" | "es" | "it" | "pt":
+            from s2s.tts.text.european import read_european
+
+            read_european(text, code)
+        case "zh" | "ja":
+            from s2s.tts.text.han import read_han
+
+            read_han(text, code)
+        case _:
+            from s2s.tts.text.european import read_cardinals
+
+            read_cardinals(text, code)
 
 
 def guess_language(text: str) -> str:
