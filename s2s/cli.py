@@ -130,11 +130,14 @@ def _run_models(options: argparse.Namespace, store: Store) -> int:
 def _config(options: argparse.Namespace) -> Config:
     """The settings of all layers; the environment may name the profile and the file too."""
     from s2s import config
+    from s2s.typed import SettingError
 
     flags: list[tuple[str, str, str]] = []
     for text in options.set or ():
         key, equals, value = text.partition("=")
-        flags.append((f"--set {key}", key if equals else "", value))
+        if not equals:
+            raise SettingError(f"--set {text}: name a setting as section.key=value")
+        flags.append((f"--set {key}", key, value))
     for flag, (key, _) in SHORTCUTS.items():
         value = getattr(options, flag.replace("-", "_"))
         if value is not None:

@@ -263,10 +263,10 @@ def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
     result: Tree = {}
     for origin, key, text in keys:
         names = key.replace("-", "_").split(".")
+        if len(names) < 2 or not all(names):
+            raise SettingError(f"{origin}: name a setting as section.key, got {key}")
         if names[0] not in sections():
             raise SettingError(f"{origin}: {typed.unknown_key(names[0], sections())}")
-        if len(names) < 2 or not all(names):
-            raise SettingError(f"{origin}: name a setting as section.key=value, got {key}={text}")
         fields = typed.field_types(sections()[names[0]])
         if names[0] in registry.STAGES and names[1] not in fields:
             names.insert(1, "options")

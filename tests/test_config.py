@@ -143,10 +143,11 @@ def test_another_backend_forgets_the_options_of_the_one_below(tmp_path: Path):
         (["session.histroy_turns=1"], {}, "Did you mean session.history_turns"),
         (["session.history_turns=many"], {}, "must be a whole number, got 'many'"),
         (["session.history_turns=0"], {}, "--set: session: .*at least 1"),
-        (["session"], {}, "name a setting as section.key=value"),
+        (["session"], {}, "name a setting as section.key, got session"),
         (["session.turns.segmenter.threshold=2"], {}, "session.turns.segmenter: .*threshold"),
         ([], {"S2S_SESION_LANGUAGE": "de"}, "S2S_SESION_LANGUAGE: unknown key sesion"),
-        ([], {"S2S_LANGUAGE": "de"}, "S2S_LANGUAGE: unknown key language"),
+        ([], {"S2S_LANGUAGE_X": "de"}, "S2S_LANGUAGE_X: unknown key language"),
+        ([], {"S2S_LANGUAGE": "de"}, "S2S_LANGUAGE: name a setting as section.key"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_origin_and_the_nearest_key(
