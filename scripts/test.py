@@ -5,7 +5,6 @@ Standard library only; Linux, macOS, Windows; Python 3.11 or newer.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -20,9 +19,8 @@ def main() -> int:
     pull = [str(python()), "-m", "s2s", "models", "pull", "embedded", "test"]
     if subprocess.run(pull, stdout=subprocess.DEVNULL).returncode:
         return 1
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "S2S_REQUIRE_MODELS": "1"}
-    tests = [str(python()), "-m", "pytest", *sys.argv[1:]]
-    return subprocess.run(tests, cwd=ROOT, env=environment).returncode
+    tests = [str(python()), "-m", "pytest", "--require-models", *sys.argv[1:]]
+    return subprocess.run(tests, cwd=ROOT).returncode
 
 
 if __name__ == "__main__":
