@@ -1,0 +1,223 @@
+"""How many frames are decoded at a time: pure policy, told the time, knowing no model.
+
+Fields and formulas carry the names of vLLM-Omni's server (``deploy/qwen3_tts.yaml`` and
+``stage_input_processors/chunk_size_utils.py``, 0.28), so that both ends can be compared on one
+schedule. One thing is not copied: what is emitted is always ``length - emitted``, never a modulo
+of the length, with which the server can send a last full chunk twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+FRAME_MS = 80.0
+_EWMA_ALPHA = 0.3
+_EDGE_RAMP = (2, 4, 8, 16, 25)
+_EDGE_FLAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleConfig:
+    """Chunk sizes in frames.
+
+    ``initial_codec_chunk_frames`` 0 lets the load choose the first chunk. A ramp overrides it;
+    ``codec_chunk_adaptive`` overrides both. ``codec_left_context_frames`` is the window a decoder
+    without state would decode again; the stateful one here never does.
+    """
+
+    initial_codec_chunk_frames: int = 1
+    codec_chunk_frames: int = 25
+    codec_chunk_ramp: tuple[int, ...] = ()
+    codec_chunk_adaptive: bool = False
+    codec_chunk_min_frames: int = 2
+    codec_chunk_safety_margin_ms: float = 50.0
+    codec_chunk_ramp_divisor: int = 15
+    codec_chunk_ramp_delta_min: int = 2
+    codec_left_context_frames: int = 72
+
+    def __post_init__(self) -> None:
+        if self.codec_chunk_frames < 1 or self.initial_codec_chunk_frames < 0:
+            raise ValueError(
+                f"chunks of {self.initial_codec_chunk_frames} and {self.codec_chunk_frames} frames"
+            )
+        if self.codec_chunk_ramp and not _valid_ramp(self.codec_chunk_ramp):
+            raise ValueError(
+                f"codec_chunk_ramp is {self.codec_chunk_ramp}: at least two sizes, each above 0"
+            )
+
+
+def parse_chunk_ramp(text: str) -> tuple[int, ...]:
+    """A ramp written as "2,4,8". Raises ValueError unless it has two sizes or more, all above 0."""
+    try:
+        ramp = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        ramp = ()
+    if not _valid_ramp(ramp):
+        raise ValueError(f"{text!r} is no ramp: write at least two sizes above 0, as in 2,4,8")
+    return ramp
+
+
+def max_ic_for_chunk_size(codec_chunk_frames: int) -> int:
+    """The largest dynamic first chunk: the largest power of two below the steady size."""
+    return 1 if codec_chunk_frames <= 2 else 1 << (codec_chunk_frames - 1).bit_length() - 1
+
+
+def compute_dynamic_initial_chunk_size(active: int, max_num_seqs: int, max_ic: int) -> int:
+    """The first chunk by load: 2 frames when idle, ``max_ic`` when every place is taken."""
+    steps = [2**power for power in range(1, max_ic.bit_length())] or [max_ic]
+    if max_num_seqs <= 0:
+        return steps[0]
+    load = min(active / max_num_seqs, 1.0)
+    return steps[round(load * (len(steps) - 1))]
+
+
+def ramp_chunk_size(ramp: Sequence[int], codec_chunk_frames: int, index: int) -> int:
+    """Frames of chunk ``index``."""
+    return ramp[index] if index < len(ramp) else codec_chunk_frames
+
+
+def ramp_cumulative(ramp: Sequence[int], codec_chunk_frames: int, index: int) -> int:
+    """Frames up to and with chunk ``index``."""
+    beyond = max(0, index + 1 - len(ramp))
+    return sum(ramp[: index + 1]) + beyond * codec_chunk_frames
+
+
+def ramp_decode_windows(ramp: Sequence[int], codec_left_context_frames: int) -> list[int]:
+    """Frames a decoder without state would decode for each chunk of the ramp."""
+    before = [0, *accumulate(ramp)]
+    return [
+        size + min(emitted, codec_left_context_frames)
+        for size, emitted in zip(ramp, before, strict=False)
+    ]
+
+
+class ChunkSchedule:
+    """Decides, frame by frame, when one utterance's frames go to the decoder."""
+
+    def __init__(self, config: ScheduleConfig, active: int = 0, max_num_seqs: int = 1) -> None:
+        """``active`` of ``max_num_seqs`` places are taken: the load, for a dynamic first chunk."""
+        self._config = config
+        self._emitted = 0
+        self._index = 0
+        steady = config.codec_chunk_frames
+        dynamic = compute_dynamic_initial_chunk_size(
+            active, max_num_seqs, max_ic_for_chunk_size(steady)
+        )
+        first = config.initial_codec_chunk_frames or dynamic
+        self._ramp: Sequence[int] = config.codec_chunk_ramp or (min(first, steady),)
+        self._adaptive = _Adaptive(config, dynamic) if config.codec_chunk_adaptive else None
+
+    @property
+    def emitted(self) -> int:
+        """Frames handed out so far."""
+        return self._emitted
+
+    def emit(self, length: int, finished: bool, now_ms: float) -> int:
+        """How many frames to decode now, 0 to wait.
+
+        ``length`` frames exist so far, ``finished`` says there will be no more; ``now_ms`` is any
+        clock that only goes forward. The frames are those from ``emitted`` to ``length``.
+        """
+        fresh = length - self._emitted
+        if fresh <= 0:
+            return 0
+        if not finished and length < self._target():
+            return 0
+        if self._adaptive is not None:
+            self._adaptive.note(fresh, now_ms)
+        self._emitted = length
+        self._index += 1
+        return fresh
+
+    def _target(self) -> int:
+        """The length at which the next chunk goes out."""
+        if self._adaptive is not None:
+            return self._emitted + self._adaptive.target
+        steady = self._config.codec_chunk_frames
+        return ramp_cumulative(self._ramp, steady, self._index)
+
+
+class _Adaptive:
+    """vLLM-Omni's AdaptiveChunkController: as large as the audio still unplayed allows, never
+    shrinking. The next size is settled when a chunk goes out."""
+
+    def __init__(self, config: ScheduleConfig, first: int) -> None:
+        self._config = config
+        self.target = min(first, config.codec_chunk_frames)
+        self._ewma_ms = 0.0
+        self._emitted = 0
+        self._first_ms: float | None = None
+        self._last_ms = 0.0
+
+    def note(self, frames: int, now_ms: float) -> None:
+        """A chunk of ``frames`` goes out now; settles ``target``, the frames of the next."""
+        if self._first_ms is None:
+            self._first_ms = now_ms
+        else:
+            measured = (now_ms - self._last_ms) / frames
+            smoothed = _EWMA_ALPHA * measured + (1 - _EWMA_ALPHA) * self._ewma_ms
+            self._ewma_ms = smoothed if self._ewma_ms else measured
+        self._last_ms = now_ms
+        self._emitted += frames
+        self.target = self._next(self._emitted * FRAME_MS - (now_ms - self._first_ms))
+
+    def _next(self, buffer_ms: float) -> int:
+        config, steady = self._config, self._config.codec_chunk_frames
+        margin = config.codec_chunk_safety_margin_ms
+        if self._ewma_ms > 0 and buffer_ms >= steady * self._ewma_ms + margin:
+            return steady
+        affordable = config.codec_chunk_min_frames
+        if self._ewma_ms > 0:
+            affordable = int(max(0.0, buffer_ms - margin) / self._ewma_ms)
+        greedy = min(max(affordable, config.codec_chunk_min_frames), steady)
+        delta = max(
+            config.codec_chunk_ramp_delta_min,
+            int(self._ewma_ms / config.codec_chunk_ramp_divisor),
+        )
+        return min(max(self.target + delta, greedy), steady)
+
+
+def chunk_sizes(config: ScheduleConfig, frames: int, frame_ms: float) -> list[int]:
+    """The chunks an utterance of ``frames`` is cut into when each takes ``frame_ms`` to make."""
+    schedule = ChunkSchedule(config)
+    sizes = (
+        schedule.emit(length, length == frames, length * frame_ms)
+        for length in range(1, frames + 1)
+    )
+    return [size for size in sizes if size]
+
+
+def stall_ms(config: ScheduleConfig, frames: int, frame_ms: float) -> float:
+    """How long playback that starts with the first chunk falls silent in all, when every frame
+    takes ``frame_ms`` to make, decoding included."""
+    sizes = chunk_sizes(config, frames, frame_ms)
+    arrivals = [done * frame_ms for done in accumulate(sizes)]
+    chunks = list(zip(arrivals, sizes, strict=True))
+    return uninterrupted_start_ms(chunks) - chunks[0][0] if chunks else 0.0
+
+
+def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
+    """The earliest start of playback that never runs dry.
+
+    chunks: (arrival in ms, frames) in order of arrival. The same clock as the arrivals'.
+    """
+    start, before = 0.0, 0
+    for arrival_ms, frames in chunks:
+        start = max(start, arrival_ms - before * FRAME_MS)
+        before += frames
+    return start
+
+
+def edge_schedule(frame_ms: float) -> ScheduleConfig:
+    """The schedule for a machine that needs ``frame_ms`` for one frame: a ramp where it never
+    outruns playback, small chunks throughout otherwise."""
+    ramp = ScheduleConfig(codec_chunk_ramp=_EDGE_RAMP)
+    if stall_ms(ramp, 4 * ramp.codec_chunk_frames, frame_ms) == 0:
+        return ramp
+    return ScheduleConfig(initial_codec_chunk_frames=_EDGE_FLAT, codec_chunk_frames=_EDGE_FLAT)
+
+
+def _valid_ramp(ramp: Sequence[int]) -> bool:
+    return len(ramp) >= 2 and all(size > 0 for size in ramp)

@@ -1,0 +1,137 @@
+"""Text to token ids: the byte-level BPE of Qwen2, from vocab.json and merges.txt.
+
+In plain Python, because the rest of the core needs no tokenizer library: a sentence takes well
+under a millisecond. Same ids as the fast tokenizer of transformers: added tokens are cut out of
+the raw text first, the rest is brought to Unicode NFC, cut into words by Qwen2's regular
+expression, and merged by rank. (When qwen-tts 0.1.1 loads a *local folder* whose config.json
+names transformers 4.57.3 or later, transformers replaces that expression by Mistral's; loaded by
+name it does not. This follows the latter, with which the models were trained.)
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from s2s.tts.qwen3.spec import SpecError, read_json
+
+# (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*
+# |\s*[\r\n]+|\s+(?!\S)|\s+   with a letter for the class of each character (see _class_of).
+_CONTRACTION = re.compile(r"'(?:s|t|re|ve|m|ll|d)", re.IGNORECASE)
+_WORD = re.compile(r"[SWO]?L+|N|S?O+R*|[SWR]*R+|[SWR]+(?![LNO])|[SWR]+")
+_WHITE_SPACE = frozenset(
+    map(chr, (*range(9, 14), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029))
+) | frozenset("\u202f\u205f\u3000")
+_CACHED_WORDS = 20_000
+
+
+class Tokenizer:
+    """Encodes text; cheap to call, safe to share between threads."""
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        merges: list[tuple[str, str]],
+        added: Mapping[str, int],
+    ) -> None:
+        """vocabulary: id by token in byte characters; merges in order of rank; added: id by text
+        of the tokens that are never split."""
+        self._vocabulary = vocabulary
+        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
+        self._added = added
+        alternatives = sorted(added, key=len, reverse=True)
+        self._split = re.compile(f"({'|'.join(map(re.escape, alternatives))})") if added else None
+        self._bytes = byte_characters()
+        self._merge = lru_cache(_CACHED_WORDS)(self._merge_word)
+
+    @classmethod
+    def load(cls, folder: Path) -> Tokenizer:
+        """From a checkpoint folder. Raises SpecError when a file is missing or unreadable."""
+        vocabulary = {
+            token: index
+            for token, index in read_json(folder / "vocab.json").items()
+            if isinstance(index, int)
+        }
+        try:
+            text = (folder / "merges.txt").read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise SpecError(f"{folder / 'merges.txt'} cannot be read: {error}") from error
+        merges = [
+            (left, right)
+            for left, separator, right in (line.partition(" ") for line in text.split("\n"))
+            if separator and left != "#version:"
+        ]
+        return cls(vocabulary, merges, _added_tokens(folder / "tokenizer_config.json"))
+
+    def encode(self, text: str) -> npt.NDArray[np.int64]:
+        """Token ids of a text, added tokens included where they stand: int64 [n]."""
+        return np.fromiter(self._ids(text), np.int64)
+
+    def _ids(self, text: str) -> Iterator[int]:
+        pieces = self._split.split(text) if self._split else [text]
+        for at, piece in enumerate(pieces):
+            if at % 2:
+                yield self._added[piece]
+            else:
+                for word in words(unicodedata.normalize("NFC", piece)):
+                    yield from self._merge(word)
+
+    def _merge_word(self, word: str) -> tuple[int, ...]:
+        symbols = [self._bytes[byte] for byte in word.encode("utf-8", "replace")]
+        none = len(self._ranks)
+        while len(symbols) > 1:
+            rank, at = min(
+                (self._ranks.get(pair, none), at) for at, pair in enumerate(pairwise(symbols))
+            )
+            if rank == none:
+                break
+            symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+        return tuple(self._vocabulary[symbol] for symbol in symbols)
+
+
+def words(text: str) -> Iterator[str]:
+    """The pieces within which merges happen; joined they are the text."""
+    classes = "".join(map(_class_of, text))
+    at = 0
+    while at < len(text):
+        found = _CONTRACTION.match(text, at) or _WORD.match(classes, at)
+        assert found is not None  # every class begins some alternative
+        yield text[at : found.end()]
+        at = found.end()
+
+
+def byte_characters() -> list[str]:
+    """The printable character that stands for each byte in vocab.json, as in GPT-2."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    table = {byte: chr(byte) for byte in printable}
+    others = (byte for byte in range(256) if byte not in table)
+    table |= {byte: chr(256 + at) for at, byte in enumerate(others)}
+    return [table[byte] for byte in range(256)]
+
+
+@lru_cache(_CACHED_WORDS)
+def _class_of(character: str) -> str:
+    """L letter, N number, R line end, S space, W other white space, O anything else."""
+    if character.isalpha():
+        return "L"
+    if unicodedata.category(character).startswith("N"):
+        return "N"
+    if character in "\r\n":
+        return "R"
+    if character == " ":
+        return "S"
+    return "W" if character in _WHITE_SPACE else "O"
+
+
+def _added_tokens(path: Path) -> dict[str, int]:
+    decoder = read_json(path).get("added_tokens_decoder")
+    if not isinstance(decoder, dict) or not decoder:
+        raise SpecError(f"{path}: added_tokens_decoder is missing")
+    return {str(token["content"]): int(index) for index, token in decoder.items()}

@@ -1,0 +1,146 @@
+"""Chunk schedules: the server's formulas, and what no schedule may do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from s2s.tts.qwen3.schedule import (
+    FRAME_MS,
+    ChunkSchedule,
+    ScheduleConfig,
+    chunk_sizes,
+    compute_dynamic_initial_chunk_size,
+    edge_schedule,
+    max_ic_for_chunk_size,
+    parse_chunk_ramp,
+    ramp_chunk_size,
+    ramp_cumulative,
+    ramp_decode_windows,
+    stall_ms,
+    uninterrupted_start_ms,
+)
+
+CONFIGS = st.builds(
+    ScheduleConfig,
+    initial_codec_chunk_frames=st.integers(0, 30),
+    codec_chunk_frames=st.integers(1, 40),
+    codec_chunk_ramp=st.one_of(
+        st.just(()), st.lists(st.integers(1, 30), min_size=2, max_size=6).map(tuple)
+    ),
+    codec_chunk_adaptive=st.booleans(),
+)
+
+
+def static(initial: int, steady: int = 25) -> ScheduleConfig:
+    return ScheduleConfig(initial_codec_chunk_frames=initial, codec_chunk_frames=steady)
+
+
+def ramp(*sizes: int) -> ScheduleConfig:
+    return ScheduleConfig(codec_chunk_ramp=sizes)
+
+
+@given(CONFIGS, st.integers(1, 200), st.floats(1, 200))
+def test_every_frame_goes_out_once_and_in_order(
+    config: ScheduleConfig, frames: int, frame_ms: float
+) -> None:
+    schedule, seen = ChunkSchedule(config), 0
+    for length in range(1, frames + 1):
+        seen += schedule.emit(length, length == frames, length * frame_ms)
+        assert seen == schedule.emitted <= length
+    assert seen == frames
+    assert schedule.emit(frames, True, 1e9) == 0
+
+
+@given(CONFIGS, st.lists(st.tuples(st.integers(1, 60), st.floats(0, 500)), min_size=1))
+def test_frames_may_come_in_bursts(config: ScheduleConfig, bursts: list[tuple[int, float]]) -> None:
+    schedule, length, now_ms = ChunkSchedule(config), 0, 0.0
+    for frames, passed_ms in bursts:
+        length, now_ms = length + frames, now_ms + passed_ms
+        assert 0 <= schedule.emit(length, False, now_ms) <= length
+    schedule.emit(length, True, now_ms)
+    assert schedule.emitted == length
+
+
+@given(CONFIGS, st.integers(1, 300), st.floats(1, 200))
+def test_no_chunk_is_larger_than_the_largest_configured(
+    config: ScheduleConfig, frames: int, frame_ms: float
+) -> None:
+    largest = max(config.codec_chunk_frames, *config.codec_chunk_ramp, 0, 0)
+    assert max(chunk_sizes(config, frames, frame_ms)) <= largest
+
+
+@given(st.integers(1, 200), st.floats(1, 79))
+def test_an_adaptive_schedule_never_shrinks_before_the_end(frames: int, frame_ms: float) -> None:
+    sizes = chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), frames, frame_ms)
+    assert sizes[1:-1] == sorted(sizes[1:-1])
+
+
+@given(st.floats(1, 79.9), st.integers(1, 300))
+def test_the_edge_schedule_never_runs_dry_below_real_time(frame_ms: float, frames: int) -> None:
+    assert stall_ms(edge_schedule(frame_ms), frames, frame_ms) == pytest.approx(0, abs=1e-6)
+
+
+def test_static_sizes() -> None:
+    assert chunk_sizes(static(1), 60, 10) == [1, 25, 25, 9]
+    assert chunk_sizes(static(1), 51, 10) == [1, 25, 25]
+    assert chunk_sizes(static(30), 30, 10) == [25, 5]
+
+
+def test_ramp_sizes() -> None:
+    assert chunk_sizes(ramp(1, 4, 8, 16, 25), 90, 10) == [1, 4, 8, 16, 25, 25, 11]
+    assert [ramp_chunk_size((2, 4), 25, at) for at in range(4)] == [2, 4, 25, 25]
+    assert [ramp_cumulative((2, 4), 25, at) for at in range(4)] == [2, 6, 31, 56]
+
+
+def test_windows_of_a_decoder_without_state() -> None:
+    assert ramp_decode_windows((1, 2, 4, 8, 16, 25), 25) == [1, 3, 7, 15, 31, 50]
+
+
+def test_adaptive_sizes_at_eleven_milliseconds_a_frame() -> None:
+    """The example the server's authors give: 11 ms a frame."""
+    assert chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), 59, 11) == [2, 4, 25, 25, 3]
+
+
+@pytest.mark.parametrize(
+    ("config", "frame_ms", "expected"),
+    [
+        (static(1), 6, 70),
+        (static(1), 16, 320),
+        (static(1), 44, 1020),
+        (ramp(1, 4, 8, 16, 25), 16, 0),
+        (ramp(1, 4, 8, 16, 25), 36, 64),
+        (ramp(1, 4, 8, 16, 25), 44, 192),
+        (ramp(2, 4, 8, 16, 25), 36, 0),
+        (ramp(2, 4, 8, 16, 25), 44, 112),
+        (ramp(4, 4, 8, 16, 25), 44, 0),
+        (static(2, 2), 72, 0),
+        (static(4, 4), 72, 0),
+    ],
+)
+def test_stalls_are_those_worked_out_for_the_server(
+    config: ScheduleConfig, frame_ms: float, expected: float
+) -> None:
+    assert stall_ms(config, 200, frame_ms) == pytest.approx(expected)
+
+
+def test_the_first_chunk_follows_the_load() -> None:
+    assert [max_ic_for_chunk_size(size) for size in (1, 2, 3, 16, 25)] == [1, 1, 2, 8, 16]
+    sizes = [compute_dynamic_initial_chunk_size(active, 8, 16) for active in (0, 4, 8, 99)]
+    assert sizes == [2, 4, 16, 16] or sizes == [2, 8, 16, 16]
+    assert compute_dynamic_initial_chunk_size(5, 0, 16) == 2
+
+
+def test_the_uninterrupted_start_waits_for_the_worst_gap() -> None:
+    assert uninterrupted_start_ms([(100.0, 1), (200.0, 1), (500.0, 10)]) == 500 - 2 * FRAME_MS
+
+
+@pytest.mark.parametrize("text", ["", "4", "4,0", "a,b", "4,-1"])
+def test_a_bad_ramp_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="ramp"):
+        parse_chunk_ramp(text)
+
+
+def test_a_ramp_is_read() -> None:
+    assert parse_chunk_ramp("2, 4,8") == (2, 4, 8)
