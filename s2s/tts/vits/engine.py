@@ -1,0 +1,283 @@
+"""A voice that speaks phonemes as a stream. The one loop for every kind of voice.
+
+An engine is shared by all utterances and threads: it holds two sessions and no state. What belongs
+to one utterance lies in `Utterance`. Knows nothing about text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from s2s.audio import Block
+from s2s.runtime import onnx_session
+from s2s.tts.vits.cuts import Inputs, find_inputs
+from s2s.tts.vits.decoding import (
+    Decoding,
+    SteppedDecoding,
+    WindowedDecoding,
+    run,
+)
+from s2s.tts.vits.encoding import Encoded, Scales, SpeechError, encode
+from s2s.tts.vits.graph import CutError
+from s2s.tts.vits.onnx_file import read_model
+from s2s.tts.vits.pace import Pace, measure_pace
+from s2s.tts.vits.split import Split, split_pair, split_voice
+from s2s.tts.vits.stepwise import Array
+from s2s.tts.vits.voice import VoiceConfig, VoiceError, config_path, read_config
+from s2s.tts.vits.windows import Margin
+
+if TYPE_CHECKING:
+    pass
+
+_log = logging.getLogger(__name__)
+
+
+def never() -> bool:
+    """A `stop` that never stops."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some of an utterance's sound."""
+
+    samples: Block
+    """float32 [samples]"""
+    start_sample: int
+    """Where it begins in the utterance."""
+    last: bool
+
+
+class Utterance:
+    """One sentence on its way out of the voice."""
+
+    def __init__(
+        self,
+        decoding: Decoding,
+        frames: int,
+        durations: npt.NDArray[np.int64] | None,
+        schedule: Sequence[int],
+        hop: int,
+    ) -> None:
+        self.frames = frames
+        """Length in frames."""
+        self._decoding = decoding
+        self._durations = durations
+        self._schedule = schedule
+        self._hop = hop
+
+    @property
+    def samples(self) -> int:
+        """Length in samples, known before the first of them is made."""
+        return self.frames * self._hop
+
+    @property
+    def ends(self) -> npt.NDArray[np.int64] | None:
+        """Sample at which each phoneme number ends, int64 [phonemes]; None when not known."""
+        return None if self._durations is None else np.cumsum(self._durations) * self._hop
+
+    def pieces(self, stop: Callable[[], bool] = never) -> Iterator[Piece]:
+        """The sound, piece by piece. To be called once.
+
+        Args:
+            stop: asked before every piece; when true the iterator ends.
+        """
+        made = 0
+        asked = 0
+        for size in chain(self._schedule, repeat(self._schedule[-1])):
+            if asked >= self.frames or stop():
+                return
+            asked += size
+            samples = self._decoding.until(asked)
+            if len(samples):
+                start, made = made, made + len(samples)
+                yield Piece(samples, start, last=made >= self.samples)
+
+
+class Engine:
+    """A loaded voice. Thread-safe: `begin` and the pieces of different utterances may overlap."""
+
+    sample_rate_hz: int
+    hop: int
+
+    def __init__(self, config: VoiceConfig, split: Split, *, threads: int | None = None) -> None:
+        """
+        Args:
+            config: the voice's config.
+            split: its two graphs.
+            threads: for both graphs; None measures which of 1 to all cores is fastest.
+        """
+        self.config = config
+        self.split = split
+        self.sample_rate_hz = config.sample_rate_hz
+        self.hop = split.hop
+        wishes = config.streaming
+        pace = measure_pace(split, config.sample_rate_hz, threads or wishes.threads)
+        self.pace: Pace = replace(pace, schedule=wishes.schedule or pace.schedule)
+        self._decoder = pace.session
+        self._encoder = onnx_session(split.encoder, threads=pace.threads)
+        margin = wishes.context_margin
+        self._margin = split.margin if margin is None else Margin(margin, margin)
+
+    def begin(
+        self,
+        ids: Sequence[int],
+        *,
+        speaker: int = 0,
+        scales: Scales | None = None,
+        seed: int | None = None,
+        schedule: Sequence[int] | None = None,
+    ) -> Utterance:
+        """Run the encoder over one sentence.
+
+        Args:
+            ids: the sentence's phoneme numbers.
+            speaker: number of the speaker.
+            scales: how to speak; None is as the voice's config says.
+            seed: makes the speech repeatable; None draws anew.
+            schedule: frames of each piece; None is what suits this machine.
+
+        Raises:
+            SpeechError: the voice can't say this.
+        """
+        _check_ids(ids)
+        encoded = encode(
+            self._encoder,
+            self.split.cut,
+            np.array(ids, np.int64),
+            speaker,
+            scales or self.config.scales,
+            np.random.default_rng(seed),
+        )
+        sizes = tuple(schedule or self.pace.schedule)
+        if encoded.total <= self.config.streaming.fallback_frames:
+            sizes = (encoded.total,)
+        return Utterance(self._decoding(encoded), encoded.total, encoded.durations, sizes, self.hop)
+
+    def _decoding(self, encoded: Encoded) -> Decoding:
+        names = self.split.decoder_inputs
+        fixed: dict[str, Array] = {k: v for k, v in encoded.fixed.items() if k in names}
+        steps = self.split.steps
+        if steps is not None:
+            return SteppedDecoding(self._decoder, steps, encoded.frames, encoded.total, fixed)
+        return WindowedDecoding(
+            self._decoder,
+            self._margin,
+            self.hop,
+            encoded.frames,
+            encoded.total,
+            fixed,
+            mask="mask" in names,
+        )
+
+
+class OneShotEngine:
+    """A voice that can't be cut: each sentence is one piece."""
+
+    def __init__(self, config: VoiceConfig, model: Path, inputs: Inputs, threads: int) -> None:
+        self.config = config
+        self.sample_rate_hz = config.sample_rate_hz
+        self._inputs = inputs
+        # Without an arena: its peak would grow with the longest sentence ever said and stay.
+        self._session = onnx_session(model, threads=threads, arena=False)
+
+    def begin(
+        self,
+        ids: Sequence[int],
+        *,
+        speaker: int = 0,
+        scales: Scales | None = None,
+        seed: int | None = None,
+        schedule: Sequence[int] | None = None,
+    ) -> Utterance:
+        """Say one sentence. As `Engine.begin`, but seed and schedule do nothing."""
+        del seed, schedule
+        _check_ids(ids)
+        names = self._inputs
+        feed: dict[str, Array] = {
+            names.ids: np.array([ids], np.int64),
+            names.lengths: np.array([len(ids)], np.int64),
+            names.scales: (scales or self.config.scales).array(),
+        }
+        if names.speaker:
+            feed[names.speaker] = np.array([speaker], np.int64)
+        samples = run(self._session, feed)[0].reshape(-1)
+        return Utterance(_Spoken(samples), len(samples), None, (max(1, len(samples)),), hop=1)
+
+
+class _Spoken:
+    """Sound that is there already: one sample a frame."""
+
+    def __init__(self, samples: Block) -> None:
+        self._samples = samples
+
+    def until(self, stop: int) -> Block:
+        """All of it."""
+        del stop
+        samples, self._samples = self._samples, self._samples[:0]
+        return samples
+
+
+AnyEngine = Engine | OneShotEngine
+
+
+def load_engine(
+    path: str | Path,
+    *,
+    config: str | Path | None = None,
+    threads: int | None = None,
+    cache: Path | None = None,
+) -> AnyEngine:
+    """Load a voice; one that can't be cut speaks each sentence in one piece, and the log says why.
+
+    Args:
+        path: a single-graph voice `.onnx`, or `encoder.onnx` beside a `decoder.onnx`, or a folder
+            with either.
+        config: the voice's JSON; None looks beside the model.
+        threads: None measures what is fastest here.
+        cache: for what was cut, when the voice's own folder can't be written.
+
+    Raises:
+        VoiceError: no voice there, or a config that can't be used.
+        ModelFileError: a file that is not a usable ONNX model.
+        CutError: two graphs that don't fit together, or a graph that is no VITS voice at all.
+    """
+    model = model_path(Path(path))
+    settings = read_config(config or config_path(model))
+    other = model.with_name("decoder.onnx")
+    if model.name == "encoder.onnx" and other.is_file():
+        return Engine(settings, split_pair(model, other, cache=cache), threads=threads)
+    try:
+        split = split_voice(model, cache=cache)
+    except CutError as reason:
+        inputs = find_inputs(read_model(model))
+        _log.warning("%s cannot stream and speaks sentence by sentence: %s", model.name, reason)
+        return OneShotEngine(settings, model, inputs, threads or settings.streaming.threads or 1)
+    return Engine(settings, split, threads=threads)
+
+
+def model_path(path: Path) -> Path:
+    """The model file meant by `path`, a file or a folder with one voice. Raises VoiceError."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise VoiceError(f"{path}: no such file or folder")
+    if (path / "encoder.onnx").is_file():
+        return path / "encoder.onnx"
+    models = sorted(path.glob("*.onnx"))
+    if len(models) != 1:
+        raise VoiceError(f"{path}: expected one .onnx voice in it, found {len(models)}")
+    return models[0]
+
+
+def _check_ids(ids: Sequence[int]) -> None:
+    if not len(ids):
+        raise SpeechError("nothing to say: the sentence has no phonemes that the voice knows")

@@ -1,0 +1,110 @@
+"""How fast this machine decodes a voice: threads and piece sizes by a short measurement."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from s2s.runtime import cores, onnx_session
+from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.split import Split
+from s2s.tts.vits.stepwise import Array
+from s2s.tts.vits.windows import Margin, fit_cost, plan
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+_SIZES = (8, 16, 32, 64)
+"""Frames of the pieces that are timed, in this order."""
+
+_WORTH_A_CORE = 0.8
+"""More threads must take at most this part of the time of fewer; a core is wanted elsewhere."""
+
+LARGEST_STEP, LARGEST_WINDOW = 64, 160
+"""Frames at which pieces stop growing. Steps cost the same at any size and small ones stay in the
+processor's cache (0.59 ms a frame at 64 against 0.84 at once); windows pay two margins each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What suits this machine."""
+
+    threads: int
+    schedule: tuple[int, ...]
+    session: onnxruntime.InferenceSession
+    """The decoder, loaded with these threads."""
+
+
+def measure_pace(split: Split, rate_hz: int, threads: int | None = None) -> Pace:
+    """Time a few pieces of random frames, with 1, 2, 4 ... threads unless `threads` is given.
+
+    Takes about 0.2 s for each number of threads.
+    """
+    best: Pace | None = None
+    best_s = float("inf")
+    for count in [threads] if threads else _thread_counts(cores()):
+        session = onnx_session(split.decoder, threads=count)
+        timed = [min(pair) for pair in zip(*(_time(split, session) for _ in range(2)), strict=True)]
+        total_s = sum(timed)
+        if best is None or total_s < _WORTH_A_CORE * best_s:
+            best, best_s = Pace(count, _schedule(split, timed, rate_hz), session), total_s
+    assert best is not None
+    return best
+
+
+def _thread_counts(available: int) -> list[int]:
+    counts = [1]
+    while counts[-1] * 2 <= available:
+        counts.append(counts[-1] * 2)
+    return counts
+
+
+def _schedule(split: Split, timed: list[float], rate_hz: int) -> tuple[int, ...]:
+    margin = Margin(0, 0) if split.steps else split.margin
+    # The first piece has a lead of its own, so it says nothing about the rest.
+    cost = fit_cost(
+        (size + margin.both, seconds) for size, seconds in zip(_SIZES[1:], timed[1:], strict=True)
+    )
+    largest = LARGEST_STEP if split.steps else LARGEST_WINDOW
+    return plan(cost, split.hop / rate_hz, margin, first=_SIZES[0], largest=largest)
+
+
+def _time(split: Split, session: onnxruntime.InferenceSession) -> list[float]:
+    """Seconds for each of `_SIZES`."""
+    rng = np.random.default_rng(0)
+    decoding = _decoding(split, session, rng)
+    seconds: list[float] = []
+    done = 0
+    for size in _SIZES:
+        done += size
+        begin = time.perf_counter()
+        decoding.until(done)
+        seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+def _decoding(
+    split: Split, session: onnxruntime.InferenceSession, rng: np.random.Generator
+) -> Decoding:
+    names = ("mean", "log_std", "noise") if split.cut == "before_flow" else ("latent",)
+    total = sum(_SIZES) + 4 * split.margin.both
+    values = rng.standard_normal((1, split.channels, total), np.float32)
+
+    def frames(first: int, last: int) -> dict[str, Floats]:
+        return dict.fromkeys(names, values[:, :, first:last] * np.float32(0.1))
+
+    fixed: dict[str, Array] = {}
+    for value in session.get_inputs():
+        if value.name == "scales":
+            fixed["scales"] = np.array([0.667, 1.0, 0.8], np.float32)
+        elif value.name == "speaker":
+            fixed["speaker"] = np.zeros(1, np.int64)
+        elif value.name == "speaker_embedding":
+            fixed["speaker_embedding"] = np.zeros(value.shape, np.float32)
+    if split.steps:
+        return SteppedDecoding(session, split.steps, frames, total, fixed)
+    mask = "mask" in split.decoder_inputs
+    return WindowedDecoding(session, split.margin, split.hop, frames, total, fixed, mask)

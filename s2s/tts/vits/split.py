@@ -1,0 +1,264 @@
+"""Makes a voice ready to stream: cut once, checked once, kept beside the model.
+
+What is kept is a folder `<model>.split-<hash>` with `encoder.onnx`, `decoder.onnx` and
+`split.json`; where the model's folder can't be written, in the cache folder. It is made under
+another name and renamed, so that it is whole or not there, whoever else makes it at the same time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from s2s.audio import Block
+from s2s.runtime import onnx_session
+from s2s.store import home
+from s2s.tts.vits.check import (
+    TOLERANCE,
+    TRIAL_IDS,
+    difference,
+    hop_of,
+    parts_audio,
+    stepwise_error,
+    whole_audio,
+    windowed_error,
+)
+from s2s.tts.vits.cuts import find_inputs
+from s2s.tts.vits.graph import CutError
+from s2s.tts.vits.onnx_file import Model, ModelFileError, read_model, write_model
+from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
+from s2s.tts.vits.stepwise import Edge, State, Steps, Tail, make_stepwise
+from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
+
+_log = logging.getLogger(__name__)
+
+_VERSION = 1
+"""Raised when what is kept in a folder changes, so that older folders are made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A voice ready to stream, as it lies on disk."""
+
+    folder: Path
+    cut: Cut
+    channels: int
+    hop: int
+    """Samples of a frame."""
+    margin: Margin
+    """For decoding in windows."""
+    steps: Steps | None
+    """For decoding in steps; None where the graph has no exact stepwise form."""
+    error: float
+    """Largest difference that the check found."""
+    decoder_inputs: tuple[str, ...]
+    speakers: bool
+    """The voice takes a speaker's number."""
+
+    @property
+    def encoder(self) -> Path:
+        """The graph that runs once a sentence."""
+        return self.folder / "encoder.onnx"
+
+    @property
+    def decoder(self) -> Path:
+        """The graph that runs once a piece."""
+        return self.folder / "decoder.onnx"
+
+
+def split_voice(model: Path, *, cache: Path | None = None, anew: bool = False) -> Split:
+    """Cut a single-graph voice, or fetch what was cut before.
+
+    Args:
+        model: the voice's .onnx file.
+        cache: where to keep the result when the model's folder can't be written; None is this
+            program's cache folder.
+        anew: cut again even if that was done before.
+
+    Raises:
+        ModelFileError: the file is not a usable ONNX model.
+        CutError: the graph can't be cut anywhere, or what came out is not the same voice.
+    """
+    return _kept(
+        _hash_files(model),
+        [model.parent, cache or home() / "split"],
+        model.name,
+        lambda: _cut_and_check(read_model(model), model),
+        anew,
+    )
+
+
+def split_pair(encoder: Path, decoder: Path, *, cache: Path | None = None) -> Split:
+    """Adopt a voice that comes as two graphs. Arguments and errors as for `split_voice`."""
+    return _kept(
+        _hash_files(encoder, decoder),
+        [decoder.parent, cache or home() / "split"],
+        decoder.name,
+        lambda: _prepare(adopt_pair(read_model(encoder), read_model(decoder))),
+        anew=False,
+    )
+
+
+# --- cutting and checking ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What goes into a folder."""
+
+    encoder: Model
+    decoder: Model
+    split: Split
+
+
+def _cut_and_check(model: Model, path: Path) -> _Made:
+    """The best cut that passes both checks."""
+    inputs = find_inputs(model)
+    whole: Block | None = None
+    reasons: list[str] = []
+    for cut in CUTS:
+        try:
+            made = _prepare(parts := cut_voice(model, cut))
+            if whole is None:
+                whole = whole_audio(onnx_session(path), inputs, TRIAL_IDS)
+            error = difference(whole, parts_audio(parts, TRIAL_IDS)[0])
+        except CutError as reason:
+            reasons.append(f"{cut}: {reason}")
+            _log.info("%s: no cut %s: %s", path.name, cut, reason)
+            continue
+        if error <= TOLERANCE:
+            return replace(made, split=replace(made.split, error=max(error, made.split.error)))
+        reasons.append(f"{cut}: differs from the whole graph by {error:.2g}")
+    raise CutError("; ".join(dict.fromkeys(reasons)))
+
+
+def _prepare(parts: Parts) -> _Made:
+    """Choose how the decoder runs in pieces: in steps if that is exact, else in windows."""
+    margin, hop = parts.reach()
+    split = Split(
+        folder=Path(),
+        cut=parts.cut,
+        channels=parts.channels,
+        hop=hop or hop_of(parts),
+        margin=margin,
+        steps=None,
+        error=0.0,
+        decoder_inputs=tuple(value.name for value in parts.decoder.inputs),
+        speakers=any(value.name == "speaker" for value in parts.encoder.inputs),
+    )
+    try:
+        stepper, steps = make_stepwise(parts.decoder, parts.moving, AUDIO, parts.mask)
+        error = stepwise_error(parts, stepper, steps)
+        if error <= TOLERANCE:
+            return _Made(parts.encoder, stepper, replace(split, steps=steps, error=error))
+        _log.info("decoding in steps differs by %.2g: decoding in windows", error)
+    except CutError as reason:
+        _log.info("no decoding in steps (%s): decoding in windows", reason)
+    for wide in (margin, FALLBACK_MARGIN):
+        error = windowed_error(parts, wide, split.hop)
+        if error <= TOLERANCE:
+            made = replace(split, margin=wide, error=error)
+            return _Made(parts.encoder, parts.decoder, made)
+    raise CutError(f"decoding in windows differs by {error:.2g}")
+
+
+# --- keeping -----------------------------------------------------------------------------------
+
+
+def _kept(
+    digest: str, folders: list[Path], name: str, make: Callable[[], _Made], anew: bool
+) -> Split:
+    """The split of this digest out of one of `folders`, made if it is in none."""
+    places = [folder / f"{name}.split-{digest[:12]}" for folder in folders]
+    if not anew:
+        for place in places:
+            if (split := _read(place)) is not None:
+                return split
+    made = make()
+    for place in places:
+        try:
+            return _write(made, place, anew)
+        except OSError as error:
+            _log.info("%s: cannot be written (%s)", place, error)
+    raise CutError(f"none of these folders can be written: {', '.join(map(str, folders))}")
+
+
+def _write(made: _Made, place: Path, anew: bool) -> Split:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+    try:
+        (draft / "encoder.onnx").write_bytes(write_model(made.encoder))
+        (draft / "decoder.onnx").write_bytes(write_model(made.decoder))
+        sizes = {name: (draft / name).stat().st_size for name in ("encoder.onnx", "decoder.onnx")}
+        told = {"version": _VERSION, "sizes": sizes, **_told(made.split)}
+        (draft / "split.json").write_text(json.dumps(told), encoding="utf-8")
+        draft.chmod(0o755)
+        if anew or _read(place) is None:
+            shutil.rmtree(place, ignore_errors=True)
+        try:
+            os.rename(draft, place)
+        except OSError:
+            # Somebody else was faster. Theirs is from the same file, so it is as good.
+            if _read(place) is None:
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return replace(made.split, folder=place)
+
+
+def _told(split: Split) -> dict[str, object]:
+    told = asdict(split)
+    del told["folder"]
+    return told
+
+
+def _read(place: Path) -> Split | None:
+    """The split that lies in `place`; None when there is none, or it is damaged or of old."""
+    try:
+        told = json.loads((place / "split.json").read_text(encoding="utf-8"))
+        if told.pop("version") != _VERSION:
+            return None
+        for name, size in told.pop("sizes").items():
+            if (place / name).stat().st_size != size:
+                return None
+        steps = told.pop("steps")
+        return Split(
+            folder=place,
+            margin=Margin(**told.pop("margin")),
+            steps=_read_steps(steps) if steps else None,
+            decoder_inputs=tuple(told.pop("decoder_inputs")),
+            **told,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _read_steps(told: dict[str, list[dict[str, object]]]) -> Steps:
+    return Steps(
+        states=tuple(State(**item) for item in told["states"]),  # pyright: ignore[reportArgumentType]
+        tails=tuple(Tail(**item) for item in told["tails"]),  # pyright: ignore[reportArgumentType]
+        edges=tuple(Edge(**item) for item in told["edges"]),  # pyright: ignore[reportArgumentType]
+        lag=cast(int, told["lag"]),
+        hop=cast(int, told["hop"]),
+    )
+
+
+def _hash_files(*paths: Path) -> str:
+    """SHA-256 over the files, one after the other."""
+    digest = hashlib.sha256(f"split {_VERSION}".encode())
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        except OSError as error:
+            raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
