@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from s2s.runtime import Resources
 from s2s.store import Store
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
@@ -64,3 +65,9 @@ def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
         return script.write_checkpoint(tmp_path_factory.mktemp("qwen3") / kind, kind)
 
     return checkpoint
+
+
+@pytest.fixture(scope="session")
+def resources() -> Resources:
+    """What a backend is given: the real store, one thread."""
+    return Resources(Store(), threads=1)

@@ -1,0 +1,218 @@
+"""Moonshine: its files without the model, its hearing with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.audio import Block, empty, read_wav
+from s2s.bench import wer
+from s2s.runtime import Resources
+from s2s.stt.base import Transcription
+from s2s.stt.moonshine import (
+    Moonshine,
+    MoonshineConfig,
+    Words,
+    confirmed,
+    detokenize,
+    is_speech,
+    lead,
+    read_pieces,
+)
+
+DATA = Path(__file__).parents[1] / "data"
+SPOKEN = {
+    "librivox_0870": "and mister john dashwood had then leisure to consider how much there might "
+    "be prudently in his power to do for them",
+    "librivox_0880": "he was not an ill disposed young man",
+    "librivox_0890": "unless to be rather cold hearted and rather selfish is to be ill disposed",
+    "librivox_0920": "had he married a more amiable woman he might have been made still more "
+    "respectable than he was",
+    "librivox_0930": "he might even have been made amiable himself",
+}
+
+
+def recording(name: str) -> Block:
+    return read_wav(DATA / f"{name}.wav", 16_000)[0]
+
+
+# --- without the model -------------------------------------------------------------------------
+
+
+def test_pieces_are_read_by_their_lengths() -> None:
+    long = b"x" * 200
+    data = b"\x05<unk>\x02ab" + bytes([200 % 128 + 128, 200 // 128]) + long
+    assert read_pieces(data) == [b"<unk>", b"ab", long]
+
+
+def test_a_cut_tokenizer_file_is_refused() -> None:
+    with pytest.raises(ValueError, match="inside piece 1"):
+        read_pieces(b"\x01a\x05ab")
+
+
+def test_text_of_tokens() -> None:
+    pieces = [b"<s>", "▁He".encode(), b"llo", b"<0xC3>", b"<0xA9>", b"<<ST_1>>", b"<"]
+    assert detokenize([0, 1, 2, 3, 4, 5, 6, 99], pieces) == "Helloé<"
+
+
+def test_a_draft_holds_as_far_as_the_model_agrees() -> None:
+    logits = np.eye(5, dtype=np.float32)[[3, 1, 4, 0]]
+    assert confirmed(logits, [3, 1, 4]) == 3
+    assert confirmed(logits, [3, 2, 4]) == 1
+    assert confirmed(logits, []) == 0
+
+
+def test_the_lead_is_over_the_best_other() -> None:
+    row = np.array([1.0, 3.0, 2.5], dtype=np.float32)
+    assert lead(row, 1) == pytest.approx(0.5)
+    assert lead(row, 0) == pytest.approx(-2.0)
+
+
+def test_speech_has_letters_and_some_certainty() -> None:
+    pieces = ["▁You".encode(), "♪".encode(), b"."]
+    assert is_speech(Words([0, 2], [-0.1, -0.1, -0.1]), pieces)
+    assert not is_speech(Words([0], [-0.5, -0.3]), pieces)
+    assert not is_speech(Words([1, 1, 1], [0.0, 0.0, 0.0, 0.0]), pieces)
+    assert not is_speech(Words([0, 2, 0], [-1.0] * 4), pieces)
+    assert not is_speech(Words(), pieces)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    class Folder:
+        def path(self, name: str) -> Path:
+            return Path(name)
+
+    config = MoonshineConfig(model=str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"encoder_model\.ort is not there"):
+        Moonshine(config, Resources(store=Folder()))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "wrong", [MoonshineConfig(window_s=0.5), MoonshineConfig(tokens_per_s=0.0)]
+)
+def test_options_that_make_no_sense(wrong: MoonshineConfig, resources: Resources) -> None:
+    with pytest.raises(ValueError, match="moonshine"):
+        Moonshine(wrong, resources)
+
+
+# --- with the model ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def moonshine(resources: Resources) -> Moonshine:
+    return Moonshine(MoonshineConfig(), resources)
+
+
+@pytest.mark.models
+def test_recordings_are_heard_with_at_most_five_percent_errors(moonshine: Moonshine) -> None:
+    heard = {name: moonshine.transcribe(recording(name)) for name in SPOKEN}
+    assert wer.rate((SPOKEN[name], heard[name].text) for name in SPOKEN) <= 0.05
+    assert {transcription.language for transcription in heard.values()} == {"en"}
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", SPOKEN)
+def test_an_earlier_result_changes_nothing_and_saves_steps(name: str, moonshine: Moonshine) -> None:
+    audio = recording(name)
+    asked = [0]
+
+    def count() -> bool:
+        asked[0] += 1
+        return False
+
+    afresh = moonshine.transcribe(audio, stop=count)
+    steps = asked[0]
+    for part in (0.3, 0.6, 0.8, 0.95, 1.0):
+        earlier = moonshine.transcribe(audio[: int(len(audio) * part)])
+        assert moonshine.transcribe(audio, earlier=earlier) == afresh
+    wrong = Transcription("", tokens=(1000, 2, 2000, 2, *range(100, 200)))
+    assert moonshine.transcribe(audio, earlier=wrong) == afresh
+    asked[0] = 0
+    moonshine.transcribe(audio, earlier=afresh, stop=count)
+    if name in ("librivox_0870", "librivox_0920", "librivox_0930"):  # no choice in doubt
+        assert asked[0] <= steps // 3
+
+
+@pytest.mark.models
+def test_long_audio_is_heard_whole(moonshine: Moonshine) -> None:
+    names = ["librivox_0870", "librivox_0920", "librivox_0930"] * 2
+    pause = np.zeros(8_000, dtype=np.float32)
+    audio = np.concatenate([part for name in names for part in (recording(name), pause)])
+    assert len(audio) > 35 * 16_000
+    heard = moonshine.transcribe(audio)
+    assert wer.rate([(" ".join(SPOKEN[name] for name in names), heard.text)]) <= 0.05
+    earlier = moonshine.transcribe(audio[: 33 * 16_000])
+    assert moonshine.transcribe(audio, earlier=earlier) == heard
+
+
+def _noise(level_db: float, seconds: float, *, pink: bool) -> Block:
+    samples = np.random.default_rng(1).standard_normal(int(seconds * 16_000))
+    if pink:
+        spectrum = np.fft.rfft(samples)
+        samples = np.fft.irfft(spectrum / np.sqrt(np.arange(len(spectrum)) + 1.0), len(samples))
+        samples /= samples.std()
+    return (samples * 10 ** (level_db / 20)).astype(np.float32)
+
+
+def _tone(hertz: float) -> Block:
+    return (0.2 * np.sin(2 * np.pi * hertz / 16_000 * np.arange(32_000))).astype(np.float32)
+
+
+NO_WORDS: dict[str, Callable[[], Block]] = {
+    "nothing": empty,
+    "one sample": lambda: np.ones(1, dtype=np.float32),
+    "50 ms": lambda: _noise(-20, 0.05, pink=False),
+    "silence": lambda: np.zeros(32_000, dtype=np.float32),
+    "constant": lambda: np.full(32_000, 0.5, dtype=np.float32),
+    "click": lambda: np.pad(np.ones(20, dtype=np.float32), 8_000),
+    "hum": lambda: _tone(50),
+    "tone": lambda: _tone(440),
+    "not numbers": lambda: np.full(16_000, np.nan, dtype=np.float32),
+    **{
+        f"{'pink' if pink else 'white'} noise {level} dB {seconds} s": (
+            lambda level=level, seconds=seconds, pink=pink: _noise(level, seconds, pink=pink)
+        )
+        for level in (-50, -35, -20)
+        for seconds in (1, 3)
+        for pink in (False, True)
+    },
+}
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("kind", NO_WORDS)
+def test_no_words_are_made_up(kind: str, moonshine: Moonshine) -> None:
+    assert moonshine.transcribe(NO_WORDS[kind]()).text == ""
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("gain", [0.02, 20.0], ids=["quiet", "clipped"])
+def test_quiet_and_clipped_speech_is_heard(gain: float, moonshine: Moonshine) -> None:
+    audio = np.clip(recording("librivox_0870") * np.float32(gain), -1, 1)
+    assert wer.rate([(SPOKEN["librivox_0870"], moonshine.transcribe(audio).text)]) <= 0.1
+
+
+@pytest.mark.models
+def test_it_stops_between_steps(moonshine: Moonshine) -> None:
+    asked = [0]
+
+    def stop() -> bool:
+        asked[0] += 1
+        return asked[0] > 5
+
+    heard = moonshine.transcribe(recording("librivox_0870"), stop=stop)
+    assert asked[0] == 6
+    assert 0 < len(heard.tokens) < 6
+    assert moonshine.transcribe(recording("librivox_0870"), stop=lambda: True).text == ""
+
+
+@pytest.mark.models
+def test_it_cannot_be_used_after_close(resources: Resources) -> None:
+    closed = Moonshine(MoonshineConfig(), resources)
+    closed.close()
+    closed.close()
+    with pytest.raises(RuntimeError, match="close"):
+        closed.transcribe(empty())
