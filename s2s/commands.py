@@ -13,7 +13,6 @@ import yaml
 from s2s import registry, typed
 from s2s.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
 from s2s.config import Config, as_dict, sections
-from s2s.loading import Threads
 from s2s.manifest import Model
 from s2s.runtime import Resources
 from s2s.store import Store
@@ -23,6 +22,8 @@ from s2s.transport.local import list_devices, portaudio
 
 def say(config: Config, store: Store, text: str, output: Path | None) -> int:
     """Speak `text` through the loudspeaker, or into a WAV file; `-` reads it from stdin."""
+    from s2s.loading import Threads
+
     if text == "-":
         text = sys.stdin.read()
     with contextlib.closing(
@@ -58,6 +59,8 @@ def _play(blocks: Iterable[Block], rate_hz: int) -> int:
 
 def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
     """Print what is said in each file, one line a file."""
+    from s2s.loading import Threads
+
     recordings = [read_wav(file, PIPELINE_HZ)[0] for file in files]
     with contextlib.closing(
         registry.create_transcriber(
