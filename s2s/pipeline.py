@@ -146,7 +146,7 @@ class Session:
             on_partial=self._on_partial,
         )
         settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
-        self._stages: list[Stage] = [
+        self.stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),
             Stage(LlmHandler(models.chat, self.history, state), transcripts, answer, clock),
@@ -158,7 +158,7 @@ class Session:
 
     def run(self) -> None:
         """Converse until the transport ends. Threads are gone when it returns or raises."""
-        for stage in self._stages:
+        for stage in self.stages:
             stage.start()
         try:
             self._transport.run(self._hear, self._tick)
@@ -170,9 +170,9 @@ class Session:
         self._state.scope.cancel()
         self._state.turns.reset()
         self._playback.close()
-        for stage in self._stages:
+        for stage in self.stages:
             stage.inbox.close(discard=True)
-        for stage in self._stages:
+        for stage in self.stages:
             if not stage.join(JOIN_S):
                 log.warning("%s still runs: its model does not stop", stage.name)
         self._sender.interrupt()
@@ -182,7 +182,7 @@ class Session:
         """Nobody speaks, nothing is being answered, nothing plays."""
         return (
             self._turns_handler.quiet
-            and all(stage.idle for stage in self._stages)
+            and all(stage.idle for stage in self.stages)
             and not len(self._sender.responses)
             and not self._playback.playing
         )

@@ -182,5 +182,5 @@ def test_silence_alone_starts_nothing() -> None:
 
 def test_channels_stay_within_their_bounds() -> None:
     simulation = interrupted_by("no tell me about london instead", 2.0)
-    for stage in simulation.session._stages:
+    for stage in simulation.session.stages:
         assert stage.inbox.peak <= stage.inbox.capacity

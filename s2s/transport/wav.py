@@ -5,7 +5,7 @@ Paced by the clock: real time on `SystemClock`, as fast as the models go on `Man
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from s2s.clock import Clock
 from s2s.messages import AudioIn
 from s2s.transport.playback import Playback
 
-TICKS_PER_WINDOW = 4
-"""Playback is pulled every 8 ms, like a sound card's callback."""
+TICK_SAMPLES = BLOCK_SAMPLES // 4
+"""Playback is pulled every 8 ms, like a sound card's callback: just before it is heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,13 @@ class WavTransport:
             if window is None:
                 return
             self._person.append(window)
-            quiet = True
-            for end in self._tick_ends(sample):
-                self._clock.wait_until(start_s + end / PIPELINE_HZ)
-                self._play(end)
-                quiet = tick() and quiet
+            quiet = False
+            for tick_start in range(sample, sample + BLOCK_SAMPLES, TICK_SAMPLES):
+                self._clock.wait_until(start_s + tick_start / PIPELINE_HZ)
+                self._play(tick_start)
+                quiet = tick()
             sample += BLOCK_SAMPLES
+            self._clock.wait_until(start_s + sample / PIPELINE_HZ)
             heard(AudioIn(window, sample, start_s + sample / PIPELINE_HZ))
             if not quiet or window.any():
                 quiet_since = sample
@@ -127,16 +128,12 @@ class WavTransport:
         """
         write_wav(path, self.stereo() if stereo else self.assistant(), self._playback.rate_hz)
 
-    def _tick_ends(self, sample: int) -> Iterator[int]:
-        step = BLOCK_SAMPLES // TICKS_PER_WINDOW
-        return iter(range(sample + step, sample + BLOCK_SAMPLES + 1, step))
-
-    def _play(self, end_sample: int) -> None:
-        """Pull what a loudspeaker plays in the 8 ms that end at `end_sample`."""
+    def _play(self, start_sample: int) -> None:
+        """Pull what a loudspeaker plays in the 8 ms that begin at `start_sample`."""
         rate_hz = self._playback.rate_hz
-        step = BLOCK_SAMPLES // TICKS_PER_WINDOW
-        start = (end_sample - step) * rate_hz // PIPELINE_HZ
-        out = np.empty(end_sample * rate_hz // PIPELINE_HZ - start, dtype=np.float32)
+        start = start_sample * rate_hz // PIPELINE_HZ
+        end = (start_sample + TICK_SAMPLES) * rate_hz // PIPELINE_HZ
+        out = np.empty(end - start, dtype=np.float32)
         self._playback.pull(out)
         self._assistant.append(out)
 
