@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "s2s-installed.json"
 MIN_PYTHON = (3, 11)
+NO_WHEEL = "docopt"
+"""Pure Python that has no wheel (num2words, a test extra, wants it): the one source package."""
 
 PORTAUDIO_COMMANDS = {
     "apt-get": "sudo apt-get install libportaudio2",
@@ -65,7 +67,7 @@ def prepare(extras: Sequence[str]) -> bool:
     say(f"Installing s2s[{names}] into it, wheels only. Once; this takes a minute or so.")
     pip = [str(python()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _run(
-        [*pip, "--only-binary=:all:", "--editable", f"{ROOT}[{names}]"],
+        [*pip, "--only-binary=:all:", f"--no-binary={NO_WHEEL}", "--editable", f"{ROOT}[{names}]"],
         "The packages could not be installed. Is there a network? The lines above say more.",
     )
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")
