@@ -31,7 +31,7 @@ _PATH = re.compile(
     rf"|(?:[\w.@+-]+/)+[\w-]+(?:\.[\w-]+)*\.(?:{_EXTENSIONS})(?!\w))"
 )
 _FILE = re.compile(
-    rf"(?<![\w./@-])\.?[A-Za-z_][\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})(?![\w/@])", re.I
+    rf"(?<![\w./@-])\.?[A-Za-z_][\w-]+(?:\.[\w-]+)*\.(?:{_EXTENSIONS})(?![\w/@])", re.I
 )
 _TRAILING = ".,;:!?"
 _MAX_SPOKEN_PATH = 30

@@ -11,6 +11,7 @@ from s2s.tts.text.english_units import read_rates
 from s2s.tts.text.english_words import (
     read_abbreviations,
     read_acronyms,
+    read_initials,
     read_operators,
     read_romans,
     read_signs,
@@ -25,6 +26,7 @@ def read_english(text: Tracked, knows: Callable[[str], bool]) -> None:
         text: without markup and addresses.
         knows: whether the user's lexicon has a word.
     """
+    read_initials(text)
     read_money(text)
     read_dates(text)
     read_abbreviations(text)

@@ -40,9 +40,10 @@ _DAY_MONTH = re.compile(
     r"(?:(?:,|, | )(\d{4})(?![\w:]|[.,]\d))?"
 )
 _MONTH_YEAR = re.compile(rf"\b({_MONTH_WORDS})\.?,? (\d{{4}})(?![\w:]|[.,]\d)")
-_WEEKDAY = re.compile(
-    rf"\b(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(\.?)(?=,? (?:(?:{_MONTH_WORDS})\b|\d))", re.I
-)
+_DAY_WORDS = "Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun"
+_WEEKDAY = re.compile(rf"\b({_DAY_WORDS})\b(\.?)(?=,? (?:(?:{_MONTH_WORDS})\b|\d))", re.I)
+_DAY_SPAN = re.compile(rf"\b({_DAY_WORDS})\.? ?[-–] ?({_DAY_WORDS})\b")
+_MONTH_SPAN = re.compile(rf"\b({_MONTH_WORDS})\.? ?[-–] ?({_MONTH_WORDS})\b")
 _TIME_SPAN = re.compile(
     rf"((?<![\w:]){_TIME}|(?<![\w:.])\d{{1,2}}(?= ?{_HALF_DAY}))( ?{_HALF_DAY})?"
     rf" ?[-–—] ?(?={_TIME}|\d{{1,2}} ?{_HALF_DAY})"
@@ -56,12 +57,12 @@ _HOUR = re.compile(rf"(?<![\w:.])(1[0-2]|0?[1-9]) ?({_HALF_DAY})")
 
 def read_dates(text: Tracked) -> None:
     """Replace dates and times of day in `text` in place."""
-    if not any(char.isdigit() for char in text.text):
-        return
     text.sub(_ISO, _read_iso)
     text.sub(_NUMERIC, _read_numeric)
     text.sub(_SHORT, lambda m: f"{m[1]} {_date(None, int(m[2]), int(m[3]))}")
+    text.sub(_DAY_SPAN, lambda m: f"{_DAYS[m[1].lower()]} to {_DAYS[m[2].lower()]}")
     text.sub(_WEEKDAY, lambda m: _DAYS[m[1].lower()])
+    text.sub(_MONTH_SPAN, lambda m: f"{_month(m[1])} to {_month(m[2])}")
     text.sub(_MONTH_DAY, _read_month_day)
     text.sub(_DAY_MONTH, _read_day_month)
     text.sub(_MONTH_YEAR, lambda m: f"{_month(m[1])} {year(int(m[2]))}")

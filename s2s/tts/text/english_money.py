@@ -7,7 +7,7 @@ import re
 from s2s.tts.text.numerals import cardinal, decimal
 from s2s.tts.text.tracked import Tracked
 
-_N = r"(?:\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+_N = r"(?:\d+,\d\d(?![\d,])|\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _DOLLAR = ("dollar", "dollars", "cent", "cents")
 _CURRENCIES = {
     "$": _DOLLAR, "US$": ("U S dollar", "U S dollars", "cent", "cents"),
@@ -55,6 +55,7 @@ _BEFORE = re.compile(
 _AFTER = re.compile(
     rf"(?<![\w.])(-)?({_N})(?: ?[-–] ?({_N}))?{_SCALE} ?({_SIGN}|(?:{_CODE})(?!\w))"
 )
+_DECIMAL_COMMA = re.compile(r"\d+,\d\d")
 _CENTS = re.compile(rf"(?<![\w.])({_N}) ?¢")
 
 
@@ -87,6 +88,8 @@ def _amount(
 ) -> str:
     """Put an amount into words: "5.50" as "five dollars and fifty cents"."""
     one, many, cent, cents = names
+    if _DECIMAL_COMMA.fullmatch(number):
+        number = number.replace(",", ".")
     if until is not None:
         first = decimal(number)
         return f"{first} to {decimal(until)} {f'{scale} ' if scale else ''}{many}"

@@ -33,6 +33,7 @@ _POWER = re.compile(r"(?<=[\w)])(?:\^\{?([+-]?\w+)\}?|([⁻⁺]?[⁰¹²³⁴-�
 
 _SPECIAL_SLASH = {"24/7": "twenty-four seven", "9/11": "nine eleven", "50/50": "fifty-fifty"}
 _FRACTION = re.compile(r"(?<![\w/.,])(?:(\d+)[ -])?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)")
+_SCORE = re.compile(r"(?<![\w/.,])(\d+(?:\.\d+)?)/(5|10|20|100)(?![\w/]|\.\d)")
 _VULGAR = re.compile(r"(?:(\d+) ?)?([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒])")
 _VULGAR_PARTS = {
     "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5),
@@ -66,7 +67,7 @@ _MODERN_YEAR = re.compile(
     r"(?<![\w.,$€£#+-])(19\d\d|20\d\d)(?![\w%+]|[.,]\d| ?(?:[a-z]+s|people|percent)\b)"
 )
 _MAGNITUDE = re.compile(
-    rf"(?<![\w.,])({NUMBER})(k|K|M|mn|bn|B|T)(?![\w])(?! (?:video|TV|display|resolution))"
+    rf"(?<![\w.,-])({NUMBER})(k|K|M|mn|bn|B|T)(?![\w])(?! (?:video|TV|display|resolution))"
 )
 _MAGNITUDES = {
     "k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion",
@@ -167,6 +168,7 @@ def _pairs(text: str) -> str:
 
 def _read_fractions(text: Tracked) -> None:
     text.sub(_VULGAR, lambda m: _mixed(m[1], *_VULGAR_PARTS[m[2]]))
+    text.sub(_SCORE, _read_score)
     text.sub(_FRACTION, _read_fraction)
 
 
@@ -177,8 +179,14 @@ def _read_fraction(match: re.Match[str]) -> str:
     if bottom in _DENOMINATORS and top < bottom:
         return _mixed(match[1], top, bottom)
     whole = f"{cardinal(int(match[1]))} " if match[1] else ""
-    joint = "out of" if bottom in {5, 10, 20, 100} else "over"
-    return f"{whole}{cardinal(top)} {joint} {cardinal(bottom)}"
+    return f"{whole}{cardinal(top)} over {cardinal(bottom)}"
+
+
+def _read_score(match: re.Match[str]) -> str:
+    """ "4.5/5", "8/10"; a fifth stays a fraction."""
+    if match[2] == "5" and match[1] in {"1", "2", "3", "4"}:
+        return match.group()
+    return f"{decimal(match[1])} out of {cardinal(int(match[2]))}"
 
 
 def _mixed(whole: str | None, top: int, bottom: int) -> str:

@@ -74,6 +74,7 @@ _FEET_INCHES = re.compile(r"(?<![\w.])(\d{1,2})['′] ?(\d{1,2})(?:\"|″|'')?(?
 _PRIMES = re.compile(
     rf"(?<![\w.])({_N})(′|″|(?<=\d)\"(?= (?:x|by|wide|tall|long|deep|screen|display|TV)))"
 )
+_SCREEN = re.compile(" (?:screen|display|TV|monitor|laptop|tablet)")
 _PERCENT = re.compile(rf"(?<![\w.])({_N}) ?(%|‰)")
 _DEGREES = re.compile(rf"(?<![\w.])(-?)({_N})(?: ?(℃|℉)| ?° ?([CFK])?(?![A-Za-z]))")
 _DEGREE_NAMES = {
@@ -85,7 +86,7 @@ _DEGREE_NAMES = {
 }
 _UNIT = re.compile(
     rf"(?<![\w.])({_N})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?(?: ?/ ?({_PER_WORDS}))?"
-    r"(?![\w/]|\.\d|-\w|'\w)"
+    r"(?![\w/]|\.\d|-\w|'\w)(?:\.(?= [a-z]))?"
 )
 _POWERS = {
     "²": "square ",
@@ -102,9 +103,7 @@ _AMBIGUOUS = frozenset({"m", "g", "s", "h", "l", "L", "W", "V", "J", "mo", "mi"}
 def read_units(text: Tracked) -> None:
     """Replace numbers with a unit in `text` in place."""
     text.sub(_FEET_INCHES, _read_feet)
-    text.sub(
-        _PRIMES, lambda m: _count(m[1], *(("foot", "feet") if m[2] == "′" else ("inch", "inches")))
-    )
+    text.sub(_PRIMES, _read_prime)
     text.sub(_PERCENT, lambda m: f"{_number(m[1])} {'percent' if m[2] == '%' else 'per mille'}")
     text.sub(_DEGREES, _read_degrees)
     text.sub(_UNIT, _read_unit)
@@ -121,6 +120,13 @@ def _number(text: str) -> str:
 
 def _count(number: str, singular: str, plural: str) -> str:
     return f"{_number(number)} {singular if number == '1' else plural}"
+
+
+def _read_prime(match: re.Match[str]) -> str:
+    if match[2] == "′":
+        return _count(match[1], "foot", "feet")
+    is_adjective = _SCREEN.match(match.string, match.end())
+    return _count(match[1], "inch", "inch" if is_adjective else "inches")
 
 
 def _read_feet(match: re.Match[str]) -> str:

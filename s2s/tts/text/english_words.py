@@ -35,9 +35,12 @@ _DOTTED_WORDS = {
     "ft": "feet", "lbs": "pounds", "oz": "ounces", "ave": "Avenue", "blvd": "Boulevard",
     "rd": "Road", "jan": "January", "feb": "February", "mar": "March", "apr": "April",
     "aug": "August", "sept": "September", "sep": "September", "oct": "October",
-    "nov": "November", "dec": "December", "tues": "Tuesday", "thurs": "Thursday",
-    "fri": "Friday",
+    "nov": "November", "dec": "December", "rm": "Room", "mr": "Mister", "mrs": "Missus",
+    "ms": "Miz", "prof": "Professor", "tues": "Tuesday", "thurs": "Thursday", "fri": "Friday",
 }  # fmt: skip
+_CAPITAL_ONLY = frozenset({"mr", "ms", "mrs", "prof", "rm"})
+_UNIT_ABBREVIATIONS = frozenset({"min", "sec", "ft", "lbs", "oz"})
+"""After a number they are units."""
 _BARE_WORDS = {
     "vs": "versus", "etc": "et cetera", "approx": "approximately", "w/o": "without",
     "w/": "with", "b/c": "because", "aka": "also known as", "a.k.a": "also known as",
@@ -47,9 +50,9 @@ _BARE_WORDS = {
     "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "and/or": "and or",
     "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
     "him/her": "him or her", "s/he": "he or she", "yes/no": "yes or no",
-    "his/hers": "his or hers", "w/e": "weekend", "Wi-Fi": "Wi-Fi", "wifi": "Wi-Fi",
-    "Jr": "Junior", "TCP/IP": "T C P I P", "I/O": "I O", "n/a": "not applicable",
-    "N/A": "not applicable",
+    "his/hers": "his or hers", "tsp": "teaspoon", "tbsp": "tablespoon", "Wi-Fi": "Wi-Fi",
+    "wifi": "Wi-Fi", "Jr": "Junior", "TCP/IP": "T C P I P", "I/O": "I O",
+    "n/a": "not applicable", "N/A": "not applicable",
 }  # fmt: skip
 _AFTER_NUMBER_WORDS = {"p": "page", "pp": "pages", "No": "number", "Nos": "numbers", "Nr": "number"}
 
@@ -59,6 +62,10 @@ def _any_of(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
+_SENTENCE_STARTS = (
+    "The|Then|It|He|She|We|They|I|You|This|That|If|In|On|But|And|So|There|What|When|How|Why|Is|Are"
+)
+_INITIAL = re.compile(rf"(?<![\w.])([A-Z])\.(?= [A-Z])(?! (?:{_SENTENCE_STARTS})\b)")
 _ET_AL = re.compile(r"\bet al\b\.?")
 _TITLE = re.compile(rf"\b({'|'.join(_TITLES)})\.? (?=[A-Z][\w.'-]|[A-Z]\.)")
 _STREET = re.compile(
@@ -69,6 +76,11 @@ _DOTTED_WORD = re.compile(rf"(?<![\w.])({_any_of(_DOTTED_WORDS)})\.(?![\w-])", r
 _BARE_WORD = re.compile(rf"(?<![\w./&+-])({_any_of(_BARE_WORDS)})(?![\w/&+#])")
 _PAGE = re.compile(rf"\b({'|'.join(_AFTER_NUMBER_WORDS)})\. ?(?=\d)")
 _SENTENCE_STOP = re.compile(r"\s*$|\s+[\"'(]?[A-Z]")
+
+
+def read_initials(text: Tracked) -> None:
+    """Drop the full stops of initials, which would sound like ends of sentences."""
+    text.sub(_INITIAL, lambda match: match[1])
 
 
 def read_abbreviations(text: Tracked) -> None:
@@ -93,6 +105,9 @@ def _read_street(match: re.Match[str]) -> str:
 def _read_dotted_word(match: re.Match[str]) -> str:
     word = match[1]
     known = _DOTTED_WORDS[word.lower()]
+    after_number = match.string[: match.start()].rstrip()[-1:].isdigit()
+    if word in _CAPITAL_ONLY or (after_number and word.lower() in _UNIT_ABBREVIATIONS):
+        return match.group()
     is_word_itself = word.lower() in {
         "fig",
         "min",
@@ -193,7 +208,6 @@ EULA URI AUD EUR USD CEO IOT NAACP OECD UAE USSR IELTS OLED APIS RSVP GPU CPU TP
 _SPELLED = frozenset(_SPELLED_TEXT.split())
 _ACRONYM = re.compile(r"(?<![\w.'])([A-Z]{2,6})(s|'s)?(?![\w'])")
 _DOTTED_ACRONYM = re.compile(r"(?<![\w.])((?:[A-Za-z]\.){2,})(?!\w)")
-_INITIAL = re.compile(r"(?<![\w.])([A-Z])\.(?= ?[A-Z])")
 _CAPITAL_WORD = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
@@ -201,11 +215,11 @@ _WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 def read_acronyms(text: Tracked, knows: Callable[[str], bool]) -> None:
     """Spell acronyms in place, but not those that are said as a word or that the lexicon knows."""
     text.sub(_DOTTED_ACRONYM, _spell_dotted)
-    text.sub(_INITIAL, lambda m: m[1])
-    capitals = len(_CAPITAL_WORD.findall(text.text))
+    capitals = _CAPITAL_WORD.findall(text.text)
     if not capitals:
         return
-    shouting = capitals >= 3 and capitals * 2 > len(_WORD.findall(text.text))
+    mostly = len(capitals) >= 3 and len(capitals) * 2 > len(_WORD.findall(text.text))
+    shouting = mostly and any(word in _ALSO_WORDS for word in capitals)
     text.sub(_ACRONYM, lambda m: m.group() if knows(m[1]) else _read_acronym(m, shouting=shouting))
 
 
@@ -262,10 +276,13 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=[\w)]) > (?=[\w(])"), " is greater than "),
     (re.compile(r"(?:^|(?<=[\s(]))< ?(?=\.?\d)"), "less than "),
     (re.compile(r"(?:^|(?<=[\s(]))> ?(?=\.?\d)"), "more than "),
-    (re.compile(r"(?:^|(?<=[\s(]))[~≈] ?(?=[\d$€£.])"), "about "),
+    (re.compile(r"(?:^|(?<=[\s(]))~ ?(?=[\d$€£.])|(?:^|(?<=\())≈ ?(?=\d)"), "about "),
     (re.compile(r"(?<=[\w)]) \* (?=[\w(])|(?<=\d)\*(?=\d)"), " times "),
     (re.compile(r"(?<=\d)\*\*(?=\d)"), " to the power of "),
-    (re.compile(r"(?<=[\w)]) / (?=[\w(])"), " over "),
+    (re.compile(r"(?:(?<=[\d)])|(?<=\b[A-Za-z])) / (?=[\d(]|[A-Za-z]\b)"), " over "),
+    (re.compile(r"(?<=[\w.]) / (?=\w)"), ", "),
+    (re.compile(r"(?<=\d)!(?= ?[=+*/-])"), " factorial"),
+    (re.compile(r"(?<=\b[A-Z])/(?=[A-Z]\b)"), " "),
     (re.compile(r"(?<![\w/])@(?=[A-Za-z_])"), "at "),
     (re.compile(r"(?<![\w&])#(?=[A-Za-z])"), "hashtag "),
     (re.compile(r"(?<=[a-z)])\+(?!\w)"), " plus"),
