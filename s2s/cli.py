@@ -26,6 +26,7 @@ COMMANDS = {
     "transcribe": "write down what is said in sound files",
     "devices": "list microphones and loudspeakers",
     "models": "list, fetch and find model files",
+    "voices": "list, add, cut and check voices",
     "config": "print every setting with its meaning and value",
     "doctor": "check this machine and say what to do",
 }
@@ -82,6 +83,8 @@ def _run(options: argparse.Namespace) -> int:
         store = Store(progress=progress)
         if options.command == "models":
             return _run_models(options, store)
+        if options.command == "voices":
+            return _run_voices(options, store)
         config = _config(options)
         match options.command:
             case "say":
@@ -125,6 +128,20 @@ def _run_models(options: argparse.Namespace, store: Store) -> int:
             return commands.models_path(store, options.names)
         case _:
             return commands.models_list(store)
+
+
+def _run_voices(options: argparse.Namespace, store: Store) -> int:
+    from s2s import voices
+
+    match options.action:
+        case "add":
+            return voices.voices_add(store, options.name)
+        case "split":
+            return voices.voices_split(store, options.name, anew=options.anew)
+        case "verify":
+            return voices.voices_verify(store, options.name, options.original)
+        case _:
+            return voices.voices_list(store)
 
 
 def _config(options: argparse.Namespace) -> Config:
@@ -196,7 +213,13 @@ def _parser() -> argparse.ArgumentParser:
     say.add_argument("-o", "--output", type=Path, help="write a WAV file, do not play")
     transcribe = subparsers["transcribe"]
     transcribe.add_argument("files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC or OGG")
-    actions = subparsers["models"].add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_model_actions(subparsers["models"], common)
+    _add_voice_actions(subparsers["voices"], common)
+    return parser
+
+
+def _add_model_actions(models: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = models.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("list", help="what there is, and what of it is here", parents=[common])
     pull = actions.add_parser("pull", help="fetch models", parents=[common])
     pull.add_argument(
@@ -207,7 +230,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     path = actions.add_parser("path", help="print where models lie", parents=[common])
     path.add_argument("names", nargs="+", metavar="NAME")
-    return parser
+
+
+def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = voices.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="the voices on this machine", parents=[common])
+    add = actions.add_parser("add", help="fetch a published voice", parents=[common])
+    add.add_argument("name", metavar="piper:NAME", help="such as piper:en_US-joe-medium")
+    split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])
+    split.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
+    split.add_argument("--anew", action="store_true", help="even if that was done before")
+    verify = actions.add_parser("verify", help="check a voice's cut", parents=[common])
+    verify.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
+    verify.add_argument("--original", type=Path, help="the graph that a pair was made from")
 
 
 def _common_flags() -> argparse.ArgumentParser:

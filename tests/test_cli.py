@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import types
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from s2s import __version__, cli, commands, config, registry, talk, typed
+from s2s import __version__, cli, commands, config, registry, store, talk, typed
 from s2s.audio import write_wav
 from s2s.stt.base import Transcription
 from s2s.transport import local
@@ -20,6 +21,7 @@ from s2s.transport.base import DeviceError
 from s2s.tts.base import AudioChunk, Capabilities
 
 ROOT = Path(__file__).parents[1]
+REAL_HOME = store.home()
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +74,9 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert "usage: s2s" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["--nonsense"], ["say"], ["models"], ["models", "push"]])
+@pytest.mark.parametrize(
+    "arguments", [["--nonsense"], ["say"], ["models"], ["models", "push"], ["voices"]]
+)
 def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
@@ -90,6 +94,8 @@ def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFix
         (["--config", "none.yaml"], 2, "none.yaml: cannot be read"),
         (["--set", "novalue"], 2, "name a setting as section.key=value"),
         (["transcribe", "none.wav"], 1, "none.wav: no such file"),
+        (["voices", "verify", "./none.onnx"], 1, "./none.onnx: no such file"),
+        (["voices", "add", "piper:joe"], 1, "piper:joe: a Piper voice is named"),
         (["models", "pull", "smolm2-135m"], 1, "Did you mean smollm2-135m?"),
         (["models", "path", "silero-vad"], 1, "HF_HUB_OFFLINE forbids fetching it"),
     ],
@@ -269,3 +275,25 @@ def test_models_pull_without_names_is_what_the_config_needs(monkeypatch: pytest.
     pulled.clear()
     assert cli.main(["models", "pull", "embedded"]) == 0
     assert set(pulled) == {"silero-vad", "smart-turn-v3", "moonshine-tiny-en", "smollm2-135m"}
+
+
+def test_there_is_no_voice_on_a_new_machine(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["voices", "list"]) == 0
+    assert "no voice yet" in capsys.readouterr().out
+
+
+@pytest.mark.models("piper-joe")
+def test_a_piper_voice_is_listed_cut_and_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    source = store.Store(REAL_HOME).path("piper-joe")
+    folder = tmp_path / "home" / "models" / "joe"
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.split-*"))
+    monkeypatch.setenv("S2S_HOME", str(tmp_path / "home"))
+    voice = str(folder / "en_US-joe-medium.onnx")
+    assert cli.main(["voices", "split", voice]) == 0
+    assert "decodes in" in capsys.readouterr().out
+    assert cli.main(["voices", "verify", voice]) == 0
+    assert capsys.readouterr().out.count("pass  ") == 2
+    assert cli.main(["voices", "list"]) == 0
+    assert f"--tts piper --tts.model {voice}" in capsys.readouterr().out

@@ -19,14 +19,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("messages", "fetch"),
     ("channel", "events"),
     ("handler", "metrics"),
-    ("config", "registry", "store", "runtime"),
+    ("config", "registry", "store", "runtime", "remote"),
     # What is known of the turns of a session: every stage asks it, none owns it.
     ("turns.state", "turns.speculation", "turns.cancel"),
     ("turns", "stt", "llm", "tts"),
     ("transport",),
     ("pipeline",),
     ("loading", "terminal"),
-    ("view", "talk", "commands", "doctor", "bench", "demo"),
+    ("view", "talk", "commands", "doctor", "voices", "bench", "demo"),
     ("cli", "__main__"),
 )
 """A module imports from its own layer and those above it in this list, never from those below."""

@@ -1,0 +1,71 @@
+"""The command `voices`: what there is, add one, cut a Piper voice for streaming, check a cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from s2s.store import Store
+from s2s.terminal import print_table
+
+
+def voices_list(store: Store) -> int:
+    """Print every Piper voice and every enrolled voice on this machine."""
+    from s2s.tts.qwen3.voices import list_voices
+    from s2s.tts.vits.verify import installed_voices
+
+    rows: list[tuple[str, str, str]] = []
+    folders = [folder for folder in (store.root / "models", store.root / "hub") if folder.is_dir()]
+    for found in installed_voices(folders):
+        speakers = f", {found.speakers} speakers" if found.speakers > 1 else ""
+        cut = "" if found.split else ", cut at first use"
+        about = f"{found.language}, {found.sample_rate_hz} Hz{speakers}{cut}"
+        rows.append((f"--tts piper --tts.model {found.path}", "piper", about))
+    for entry in list_voices(store.folder("voices")):
+        way = "with its words" if entry.in_context else "by its timbre"
+        about = entry.problem or f"made with {entry.model} from {entry.seconds:.1f} s, {way}"
+        rows.append((f"--tts qwen3 --voice '{entry.name}'", "qwen3", about))
+    if not rows:
+        print("no voice yet. Add one: python -m s2s voices add piper:en_US-joe-medium")
+        return 0
+    print_table(("use it with", "kind", "what it is"), rows)
+    return 0
+
+
+def voices_add(store: Store, name: str) -> int:
+    """Fetch a published Piper voice, such as `piper:en_US-joe-medium`, and cut it."""
+    from s2s.tts.vits.verify import add_voice
+
+    path = add_voice(name, store)
+    print(f"{name}: {path}")
+    return voices_split(store, str(path), anew=False)
+
+
+def voices_split(store: Store, name: str, *, anew: bool) -> int:
+    """Cut a Piper voice, by path or model name, so that it streams from its first use on."""
+    from s2s.tts.vits.verify import prepare_voice
+
+    split = prepare_voice(store.path(name), anew=anew)
+    way = "in steps" if split.steps else f"in windows of margin {split.margin.left} frames"
+    print(f"cut into {split.folder}: decodes {way}")
+    return 0
+
+
+def voices_verify(store: Store, name: str, original: Path | None) -> int:
+    """Check that a voice loses nothing by streaming; 1 when it does."""
+    from s2s.tts.vits.verify import verify_voice
+
+    verdict = verify_voice(store.path(name), original=original)
+    print(f"{verdict.path}")
+    print(
+        f"cut {verdict.cut}, decodes in {verdict.decoding}, margin {verdict.margin_frames} frames"
+    )
+    lossless = "pass" if verdict.lossless else "FAIL"
+    print(f"{lossless}  lossless: in pieces against at once, max abs {verdict.pieces_error:.1e}")
+    if verdict.whole_error is not None:
+        print(f"      against the original graph, max abs {verdict.whole_error:.1e}")
+    if verdict.prosody_kept is None:
+        print("----  prosody: give the graph it was made from with --original to compare")
+    else:
+        kept = "pass" if verdict.prosody_kept else "FAIL"
+        print(f"{kept}  prosody: {verdict.frames} frames, original {verdict.original_frames}")
+    return 0 if verdict.passed else 1
