@@ -8,11 +8,12 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+from collections import deque
 from dataclasses import dataclass, field
 
 from s2s.channel import Channel, Closed
 from s2s.clock import Clock, SystemClock
-from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted
+from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted, Said
 from s2s.handler import Stage
 from s2s.llm.base import ChatModel
 from s2s.llm.handler import LlmHandler
@@ -29,6 +30,7 @@ from s2s.metrics import Metrics
 from s2s.stt.base import Transcriber
 from s2s.stt.handler import SttHandler
 from s2s.transport.base import Transport
+from s2s.transport.echo import is_echo
 from s2s.transport.playback import Output
 from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
@@ -48,6 +50,9 @@ TTS_WAITING = 16
 SENDER_WAITING = 64
 """Blocks of the answer on their way; the playback buffer holds what is to be played."""
 JOIN_S = 2.0
+
+RECENT_PIECES = 12
+"""Pieces of answers that a microphone may hear back: about half a minute of speech."""
 
 _session_numbers = itertools.count(1)
 
@@ -116,6 +121,7 @@ class Session:
         self._transport = transport
         self._playback = transport.playback
         self._texts: dict[str, str] = {}
+        self._spoken: deque[str] = deque(maxlen=RECENT_PIECES)
         self._state = SessionState(
             CancelScope(clock), SpeculativeTurns(clock), clock, self.metrics, self._on_event
         )
@@ -193,6 +199,16 @@ class Session:
     def playing(self) -> bool:
         return self._playback.playing
 
+    @property
+    def half_duplex(self) -> bool:
+        return self._transport.half_duplex
+
+    def is_own_voice(self, text: str) -> bool:
+        own = is_echo(text, "".join(self._spoken))
+        if own:
+            self._transport.own_voice_heard()
+        return own
+
     def duck(self) -> None:
         self._playback.set_output(Output.DUCKED)
 
@@ -230,6 +246,8 @@ class Session:
         if isinstance(event, ResponseStarted):
             turn = event.response.turn
             self._events(Heard(turn, self._texts.get(turn.turn_id, ""), final=True))
+        elif isinstance(event, Said):
+            self._spoken.append(event.text)
         elif isinstance(event, ResponseDone):
             self._texts.pop(event.response.turn_id, None)
         self._events(event)

@@ -138,7 +138,7 @@ def _ends(events: list[tuple[float, Event]]) -> Iterator[str]:
 
 
 def _one_at_a_time(events: list[tuple[float, Event]]) -> Iterator[str]:
-    """No answer begins while another one is open, unless the two are of different turns in order."""
+    """No turn has two answers open at once."""
     open_now: set[object] = set()
     for at_s, event in events:
         match event:

@@ -17,6 +17,15 @@ class Transport(Protocol):
         """The buffer that it plays from."""
         ...
 
+    @property
+    def half_duplex(self) -> bool:
+        """The person is not heard while something plays: the microphone hears the loudspeaker."""
+        ...
+
+    def own_voice_heard(self) -> None:
+        """A transcript was the assistant's own words."""
+        ...
+
     def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
         """Deliver microphone windows until the conversation ends.
 

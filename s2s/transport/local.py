@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal, Protocol
 
-from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler
+import numpy as np
+
+from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler, empty
 from s2s.clock import Clock
 from s2s.messages import AudioIn
 from s2s.transport.base import DeviceError
+from s2s.transport.echo import DuplexGuard, EchoCanceller, EchoError
 from s2s.transport.playback import Playback
 from s2s.transport.ring import Ring
 
@@ -24,6 +27,9 @@ log = logging.getLogger(__name__)
 
 STALL_S = 1.0
 """A device that delivers nothing for this long is lost."""
+
+MAX_FAR_AHEAD = PIPELINE_HZ // 10
+"""Played samples kept for the canceller beyond what the microphone has reached."""
 
 RETRY_S = 2.0
 """How often a lost device is looked for."""
@@ -52,6 +58,8 @@ class LocalConfig:
     """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
     when_lost: Literal["wait", "end"] = "wait"
     """What to do when a device disappears."""
+    echo: Literal["auto", "on", "off"] = "auto"
+    """Cancel the assistant's own voice in the microphone; auto: where the wheel is installed."""
 
 
 class Stream(Protocol):
@@ -132,6 +140,63 @@ def choose(devices: list[Device], wanted: str | None, *, output: bool) -> Device
     return fitting[0]
 
 
+class _EchoPath:
+    """What was played, on its way to the canceller, and whether both sides may speak at once."""
+
+    def __init__(
+        self,
+        mode: Literal["auto", "on", "off"],
+        output_hz: int,
+        clock: Clock,
+        notice: Callable[[str], None],
+    ) -> None:
+        self.played = Ring(clock, output_hz)
+        """Written by the loudspeaker's callback."""
+        self._clock = clock
+        self._notice = notice
+        self._resampler = Resampler(output_hz, PIPELINE_HZ)
+        self._far = empty()
+        self._guard = DuplexGuard()
+        self._canceller: EchoCanceller | None = None
+        if mode != "off":
+            try:
+                self._canceller = EchoCanceller()
+            except EchoError:
+                if mode == "on":
+                    raise
+                log.info("no echo canceller installed: use headphones, or the extra 'echo'")
+
+    @property
+    def half_duplex(self) -> bool:
+        return self._guard.half_duplex
+
+    def own_voice_heard(self) -> None:
+        self._tell(self._guard.self_heard())
+
+    def clean(self, near: Block) -> Block:
+        """Take the loudspeaker out of the microphone's window `near`, float32 [512] at 16 kHz."""
+        far = self._played_meanwhile(len(near))
+        cleaned = near if self._canceller is None else self._canceller.process(near, far)
+        self._tell(self._guard.hear(near, far, cleaned))
+        return cleaned
+
+    def _played_meanwhile(self, count: int) -> Block:
+        new = self.played.read(0, deadline_s=self._clock.now())
+        self._far = np.concatenate([self._far, self._resampler.push(new)])
+        surplus = len(self._far) - count - MAX_FAR_AHEAD
+        if surplus > 0:  # the two devices' clocks drift, or the microphone started late
+            self._far = self._far[surplus:]
+        far = np.zeros(count, dtype=np.float32)
+        taken = min(count, len(self._far))
+        far[:taken] = self._far[:taken]
+        self._far = self._far[taken:]
+        return far
+
+    def _tell(self, text: str | None) -> None:
+        if text is not None:
+            self._notice(text)
+
+
 class LocalTransport:
     """Microphone and loudspeaker.
 
@@ -163,6 +228,7 @@ class LocalTransport:
         self.output = choose(devices, config.output_device, output=True)
         self._playback = Playback(clock, self.output.rate_hz)
         self._ring = Ring(clock, 2 * self.input.rate_hz)
+        self._echo = _EchoPath(config.echo, self.output.rate_hz, clock, notice)
 
     @property
     def playback(self) -> Playback:
@@ -171,6 +237,13 @@ class LocalTransport:
     @property
     def underruns(self) -> int:
         return self._playback.underruns
+
+    @property
+    def half_duplex(self) -> bool:
+        return self._echo.half_duplex
+
+    def own_voice_heard(self) -> None:
+        self._echo.own_voice_heard()
 
     def stop(self) -> None:
         self._stopped = True
@@ -199,6 +272,7 @@ class LocalTransport:
 
         def on_output(data: Block, _frames: int, _when: object, _status: object) -> None:
             self._playback.pull(data[:, 0])
+            self._echo.played.write(data[:, 0])
             if data.shape[1] > 1:
                 data[:, 1:] = data[:, :1]
 
@@ -255,6 +329,7 @@ class LocalTransport:
             behind = framer.pending_samples
             for left, frame in zip(range(len(frames) - 1, -1, -1), frames, strict=True):
                 samples += len(frame)
+                frame = self._echo.clean(frame)
                 captured_s = now_s - (behind + left * BLOCK_SAMPLES) / PIPELINE_HZ
                 heard(AudioIn(frame, samples, captured_s))
         return samples

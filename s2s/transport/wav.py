@@ -78,6 +78,13 @@ class WavTransport:
     def playback(self) -> Playback:
         return self._playback
 
+    @property
+    def half_duplex(self) -> bool:
+        return False
+
+    def own_voice_heard(self) -> None:
+        """A recording has no echo."""
+
     def stop(self) -> None:
         self._stopped = True
 

@@ -24,10 +24,11 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.tts.base import Synthesizer
-from s2s.tts.budget import estimate_seconds
+from s2s.tts.base import Synthesizer, TtsError
+from s2s.tts.budget import BASE_S, cjk_chars, estimate_seconds
+from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
-from s2s.tts.text import Speakable, speakable
+from s2s.tts.text import Lexicon, Spoken, speakable
 from s2s.tts.trim import LeadTrimmer
 from s2s.turns.speculation import Verdict
 from s2s.turns.state import SessionState
@@ -46,7 +47,7 @@ class TtsSettings:
     speculative: bool = True
     max_coalesced_s: float = 20.0
     """Estimated seconds of speech that one synthesis call gets at most."""
-    lexicon: tuple[tuple[str, str], ...] = ()
+    lexicon: Lexicon | None = None
 
 
 class TtsHandler(Handler[TtsMessage, SenderInput]):
@@ -70,10 +71,25 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._state = state
         self._turns = state.turns
         self._settings = settings
+        self._voice: str | None = None
+        languages = synthesizer.capabilities.languages
+        self._sticky = StickyLanguage(languages, languages[0]) if len(languages) > 1 else None
         self._texts: list[AssistantText] = []
         self._response: ResponseId | None = None
         self._spoken = ""
         self._ended = False
+
+    def set_voice(self, voice: str | None) -> None:
+        """Speak with `voice` until the session ends; None is the backend's configured one.
+
+        Raises:
+            TtsError: the backend has no such voice; lists those it has.
+        """
+        voices = self._synthesizer.capabilities.voices
+        if voice is not None and voice not in voices:
+            known = ", ".join(voices) or "only its own"
+            raise TtsError(f"no voice named {voice!r}; this backend has {known}")
+        self._voice = voice
 
     # --- at the door ---------------------------------------------------------------------------
 
@@ -99,6 +115,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def end_session(self) -> None:
         self._texts.clear()
         self._response = None
+        self._voice = None
+        if self._sticky is not None:
+            self._sticky.reset()
 
     def _begin(self, response: ResponseId) -> None:
         self._response = response
@@ -202,24 +221,32 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def _blocks(self, inputs: list[TtsInput], stale: Callable[[], bool]) -> Iterator[AudioOut]:
         """The sound of `inputs` in blocks of 512 samples, each with the text it completes."""
         first = inputs[0]
-        original = "".join(each.text for each in inputs)
+        original = joined([each.text for each in inputs])
         before = self._spoken
         if not first.aside:
             self._spoken += original
-        spoken = speakable(original, language=first.language, lexicon=self._settings.lexicon)
+        language = self._language(original, first)
+        spoken = speakable(original, language, self._settings.lexicon)
         if not spoken.text:
             return
 
         def text_at(chars: int) -> str:
             if first.aside:
                 return before
-            return before + whole_words(original, spoken.original_position(chars))
+            return before + spoken.heard(len(whole_words(spoken.text, chars)))
 
-        for block, chars in self._sound(spoken, first, stale):
+        for block, chars in self._sound(spoken, language, first, stale):
             yield AudioOut(block, first.response, text_at(chars))
 
+    def _language(self, text: str, first: TtsInput) -> str | None:
+        """The language to speak in: the voice's own, or the one that was heard, if it lasts."""
+        if self._sticky is not None:
+            return self._sticky.choose(text, first.language, first.response.turn_id)
+        languages = self._synthesizer.capabilities.languages
+        return languages[0] if languages else first.language
+
     def _sound(
-        self, spoken: Speakable, first: TtsInput, stale: Callable[[], bool]
+        self, spoken: Spoken, language: str | None, first: TtsInput, stale: Callable[[], bool]
     ) -> Iterator[tuple[Block, int]]:
         """Blocks float32 [512] at the output rate, each with the characters spoken at its end."""
         model_hz = self._synthesizer.capabilities.sample_rate_hz
@@ -227,7 +254,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         trimmer = LeadTrimmer(model_hz)
         resampler = Resampler(model_hz, output_hz)
         framer = Framer(BLOCK_SAMPLES)
-        marks = SpokenText(len(spoken.text), int(estimate_seconds(spoken.text) * model_hz))
+        expected_s = estimate_seconds(spoken.text) - BASE_S
+        marks = SpokenText(len(spoken.text), int(expected_s * model_hz))
         clock = self._state.clock
         started_s = clock.now()
         made = kept = left = 0
@@ -240,7 +268,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
         for chunk in self._synthesizer.synthesize(
-            spoken.text, voice=first.voice, language=first.language, stop=stale
+            spoken.text, voice=first.voice or self._voice, language=language, stop=stale
         ):
             if stale():
                 return
@@ -258,3 +286,13 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         yield from frames(trimmer.flush())
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
             yield frame, len(spoken.text)
+
+
+def joined(texts: list[str]) -> str:
+    """Pieces as one text: a space where two words would run together, none between CJK."""
+    whole = ""
+    for text in texts:
+        if whole and text and not (whole[-1].isspace() or text[0].isspace()):
+            whole += "" if cjk_chars(whole[-1] + text[0]) or whole[-1] in "。！？，、" else " "
+        whole += text
+    return whole

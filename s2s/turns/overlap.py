@@ -31,6 +31,15 @@ class Floor(Protocol):
         """The assistant's answer is being played, or is paused."""
         ...
 
+    @property
+    def half_duplex(self) -> bool:
+        """Nothing can be heard while the answer plays."""
+        ...
+
+    def is_own_voice(self, text: str) -> bool:
+        """Whether `text`, heard by the microphone, is what the assistant says itself."""
+        ...
+
     def duck(self) -> None:
         """Turn the answer down."""
         ...
@@ -61,7 +70,8 @@ class Overlap:
     @property
     def deaf(self) -> bool:
         """Half duplex, and the assistant speaks: nothing is heard."""
-        return self._config.half_duplex and self._floor.playing
+        half_duplex = self._config.half_duplex or self._floor.half_duplex
+        return half_duplex and self._floor.playing
 
     @property
     def open(self) -> bool:
@@ -86,7 +96,7 @@ class Overlap:
         """Something like speech begins."""
         self._follow_playback(sample)
         self._apply(self._rules.onset(sample), sample)
-        if self._floor.playing and not self._config.half_duplex:
+        if self._floor.playing:
             self._open = True
 
     def ended(self, sample: int) -> None:
@@ -95,6 +105,8 @@ class Overlap:
 
     def words(self, sample: int, text: str) -> bool:
         """What was said over the reply so far; True when that makes it a turn of its own."""
+        if self._floor.is_own_voice(text):
+            return False
         waiting = self._rules.awaiting_words
         decisions = self._rules.words(sample, text)
         self._apply(decisions, sample)

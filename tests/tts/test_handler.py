@@ -1,0 +1,373 @@
+"""The TTS stage, rule by rule, with a synthesizer that writes down what it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from s2s.channel import Channel
+from s2s.clock import ManualClock
+from s2s.messages import (
+    AssistantText,
+    AudioOut,
+    AudioResponseDone,
+    EndOfResponse,
+    ResponseId,
+    SenderInput,
+    SessionEnd,
+    TtsInput,
+    TtsMessage,
+)
+from s2s.metrics import Metrics
+from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.handler import TtsHandler, TtsSettings, joined
+from s2s.turns.cancel import CancelScope
+from s2s.turns.speculation import SpeculativeTurns
+from s2s.turns.state import SessionState
+
+HZ = 16_000
+RESPONSE = ResponseId("t", 0, 0, "r")
+
+
+@dataclass
+class Voice:
+    """Says each text as a loud tone; counts."""
+
+    chunk_samples: tuple[int, ...] = (1600,)
+    samples_a_char: int = 160
+    lead: int = 0
+    languages: tuple[str, ...] = ("en",)
+    voices: tuple[str, ...] = ()
+    asked: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    made: int = 0
+    fail_after: int | None = None
+    on_chunk: Callable[[], None] = lambda: None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(HZ, True, self.languages, voices=self.voices)
+
+    def sound(self, text: str) -> np.ndarray:
+        n = np.arange(len(text) * self.samples_a_char)
+        tone = (0.3 + 0.1 * np.sin(n / 7)).astype(np.float32)
+        return np.concatenate([np.zeros(self.lead, dtype=np.float32), tone])
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        self.asked.append((text, voice, language))
+        samples, start, index = self.sound(text), 0, 0
+        while start < len(samples):
+            if stop():
+                return
+            if self.fail_after is not None and index >= self.fail_after:
+                raise TtsError("voice broke")
+            size = self.chunk_samples[index % len(self.chunk_samples)]
+            self.made += 1
+            end = min(start + size, len(samples))
+            spoken = round(len(text) * (end - self.lead) / (len(samples) - self.lead))
+            yield AudioChunk(samples[start:end], max(0, spoken))
+            self.on_chunk()
+            start, index = start + size, index + 1
+
+    def warm(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Rig:
+    voice: Voice = field(default_factory=Voice)
+    speculative: bool = True
+
+    def __post_init__(self) -> None:
+        self.clock = ManualClock()
+        self.scope = CancelScope(self.clock)
+        self.turns = SpeculativeTurns(self.clock)
+        self.metrics = Metrics()
+        self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
+        state = SessionState(self.scope, self.turns, self.clock, self.metrics, lambda event: None)
+        settings_ = TtsSettings(HZ, speculative=self.speculative)
+        self.handler = TtsHandler(self.voice, self.inbox, state, settings_)
+        self.turns.observe(RESPONSE.turn, grace_until_s=0.0)
+
+    def send(self, *messages: TtsMessage) -> list[SenderInput]:
+        """Let the first be processed while the others wait; then those that are left."""
+        for message in messages:
+            self.inbox.put(message)
+        out: list[SenderInput] = []
+        while len(self.inbox):
+            out += self.handler.process(self.inbox.get())
+        return out
+
+
+def say(text: str, response: ResponseId = RESPONSE, **options: object) -> TtsInput:
+    return replace(TtsInput(text, response, "en", 0.0), **options)
+
+
+def sound(out: list[SenderInput]) -> np.ndarray:
+    blocks = [m.block for m in out if isinstance(m, AudioOut)]
+    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.float32)
+
+
+# --- the door ------------------------------------------------------------------------------------
+
+
+def test_end_of_a_stale_turn_without_a_key_gives_nothing() -> None:
+    rig = Rig()
+    rig.turns.confirm_reopen("t")
+    assert rig.send(EndOfResponse(replace(RESPONSE, response_key=None))) == []
+
+
+def test_end_of_a_stale_turn_with_a_key_goes_on_as_cleanup_only() -> None:
+    rig = Rig()
+    rig.turns.confirm_reopen("t")
+    assert rig.send(EndOfResponse(RESPONSE)) == [AudioResponseDone(RESPONSE, cleanup_only=True)]
+
+
+def test_an_end_closes_a_response_exactly_once() -> None:
+    rig = Rig()
+    out = rig.send(say("Hello."), EndOfResponse(RESPONSE), EndOfResponse(RESPONSE))
+    assert [m for m in out if isinstance(m, AudioResponseDone)] == [AudioResponseDone(RESPONSE)]
+    assert isinstance(out[-1], AudioResponseDone)
+
+
+def test_stale_input_is_dropped_and_not_committed() -> None:
+    rig = Rig()
+    rig.turns.confirm_reopen("t")
+    assert rig.send(say("Hello.")) == []
+    assert rig.voice.asked == []
+    assert not rig.turns.is_committed("t")
+
+
+def test_interrupted_input_is_dropped() -> None:
+    rig = Rig()
+    rig.scope.cancel()
+    assert rig.send(say("Hello.")) == []
+    assert rig.voice.asked == []
+
+
+def test_it_commits_before_the_first_audio_leaves() -> None:
+    rig = Rig()
+    rig.inbox.put(say("Hello."))
+    first = next(iter(rig.handler.process(rig.inbox.get())))
+    assert isinstance(first, AudioOut)
+    assert rig.turns.is_committed("t")
+
+
+def test_speculation_makes_the_sound_during_the_grace_and_sends_it_after() -> None:
+    rig = Rig()
+    rig.turns.set_grace(RESPONSE.turn, 1.0)
+    made_at: list[float] = []
+    rig.voice.on_chunk = lambda: made_at.append(rig.clock.now())
+    left_at: list[float] = []
+    for message in rig.handler.process(say("Hello.")):
+        left_at.append(rig.clock.now())
+        assert isinstance(message, AudioOut)
+    assert max(made_at) == 0.0
+    assert min(left_at) == 1.0
+
+
+def test_without_speculation_nothing_is_made_before_the_grace_is_over() -> None:
+    rig = Rig(speculative=False)
+    rig.turns.set_grace(RESPONSE.turn, 1.0)
+    rig.voice.on_chunk = lambda: made.append(rig.clock.now())
+    made: list[float] = []
+    assert rig.send(say("Hello."))
+    assert min(made) == 1.0
+
+
+def test_a_reopening_during_the_grace_drops_what_was_made() -> None:
+    rig = Rig()
+    rig.turns.set_grace(RESPONSE.turn, 1.0)
+    rig.voice.on_chunk = lambda: rig.turns.confirm_reopen("t")
+    assert rig.send(say("Hello."), EndOfResponse(RESPONSE)) == [
+        AudioResponseDone(RESPONSE, cleanup_only=True)
+    ]
+
+
+# --- coalescing ----------------------------------------------------------------------------------
+
+
+def texts(rig: Rig) -> list[str]:
+    return [text for text, _, _ in rig.voice.asked]
+
+
+def test_what_waits_for_the_same_response_is_spoken_in_one_call() -> None:
+    rig = Rig()
+    rig.send(say("One. "), say("Two. "), say("Three."), EndOfResponse(RESPONSE))
+    assert texts(rig) == ["One. Two. Three."]
+
+
+def test_text_events_leave_before_the_audio_and_in_order() -> None:
+    rig = Rig()
+    events = [AssistantText("One. ", RESPONSE), AssistantText("Two.", RESPONSE)]
+    out = rig.send(events[0], say("One. "), events[1], say("Two."))
+    assert out[:2] == events
+    assert all(isinstance(m, AudioOut) for m in out[2:])
+
+
+def test_coalescing_stops_at_another_response() -> None:
+    rig = Rig()
+    other = ResponseId("u", 0, 0, "s")
+    rig.turns.observe(other.turn, grace_until_s=0.0)
+    rig.send(say("One."), say("Two.", other))
+    assert texts(rig) == ["One.", "Two."]
+
+
+def test_coalescing_stops_at_another_language_and_an_unknown_one_fits_any() -> None:
+    rig = Rig()
+    rig.send(say("One. ", language=None), say("Two. "), say("Drei. ", language="de"))
+    assert texts(rig) == ["One. Two.", "Drei."]
+
+
+@pytest.mark.parametrize("barrier", [EndOfResponse(RESPONSE), SessionEnd("s")])
+def test_coalescing_stops_at_an_end(barrier: TtsMessage) -> None:
+    rig = Rig()
+    rig.inbox.put(barrier)
+    rig.inbox.put(say("Two."))
+    list(rig.handler.process(say("One.")))
+    assert texts(rig) == ["One."]
+
+
+def test_coalescing_stops_at_the_cap() -> None:
+    rig = Rig()
+    sentence = "This is a sentence of quite some length, as they go, is it not? " * 2
+    rig.send(*(say(sentence) for _ in range(6)))
+    assert len(texts(rig)) > 1
+    assert " ".join(texts(rig)).split() == (sentence * 6).split()
+
+
+def test_pieces_are_joined_with_a_space_unless_they_are_cjk() -> None:
+    assert joined(["One.", "Two."]) == "One. Two."
+    assert joined(["One. ", "Two."]) == "One. Two."
+    assert joined(["你好。", "今天天气不错。"]) == "你好。今天天气不错。"
+
+
+# --- streaming -----------------------------------------------------------------------------------
+
+
+def test_blocks_have_512_samples_and_the_last_is_padded() -> None:
+    out = Rig(Voice(chunk_samples=(700, 100))).send(say("Hello."))
+    blocks = [m.block for m in out if isinstance(m, AudioOut)]
+    assert {len(block) for block in blocks} == {512}
+    assert not blocks[-1][960 - 512 :].any()
+    assert blocks[-1][: 960 - 512].all()
+
+
+def test_a_lead_of_silence_is_cut_to_40_ms() -> None:
+    out = sound(Rig(Voice(lead=8000)).send(say("Hello.")))
+    assert int(np.flatnonzero(out)[0]) == 640
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    chunks=st.lists(st.integers(1, 3000), min_size=1, max_size=8),
+    lead=st.integers(0, 3000),
+    output_hz=st.sampled_from([16_000, 24_000, 44_100]),
+)
+def test_splitting_the_models_output_differently_changes_no_sample(
+    chunks: list[int], lead: int, output_hz: int
+) -> None:
+    def heard(voice: Voice) -> np.ndarray:
+        rig = Rig(voice)
+        rig.handler._settings = TtsSettings(output_hz)
+        return sound(rig.send(say("Hello there.")))
+
+    whole = heard(Voice(chunk_samples=(10**6,), lead=lead))
+    assert np.array_equal(heard(Voice(chunk_samples=tuple(chunks), lead=lead)), whole)
+
+
+def test_an_interruption_stops_the_model_at_the_next_chunk() -> None:
+    voice = Voice(chunk_samples=(160,), samples_a_char=1600)
+    rig = Rig(voice)
+    out = iter(rig.handler.process(say("Hello there.")))
+    next(out)
+    before = voice.made
+    rig.scope.cancel()
+    assert len(list(out)) <= 1
+    assert voice.made <= before + 1
+
+
+def test_the_text_of_a_block_is_what_has_been_spoken_by_its_end() -> None:
+    voice = Voice(chunk_samples=(10**6,), samples_a_char=800)
+    out = Rig(voice).send(say("Good day to you all. "), say("Bye."))
+    heard = [m.text for m in out if isinstance(m, AudioOut)]
+    assert heard == sorted(heard, key=len)
+    assert heard[-1] == "Good day to you all. Bye."
+    assert all("Good day to you all. Bye.".startswith(text) for text in heard)
+    words = {text.strip() for text in heard if text.strip()}
+    assert {"Good", "Good day", "Good day to"} <= words
+
+
+def test_an_aside_is_heard_but_is_no_part_of_the_answer() -> None:
+    out = Rig().send(say("One. "), say("Sorry, that failed.", aside=True))
+    blocks = [m for m in out if isinstance(m, AudioOut)]
+    assert blocks[-1].text == "One. "
+    assert len(blocks) > 4
+
+
+@pytest.mark.parametrize("text", ["🎉🎉", "```python\nprint(1)\n```", "", "---"])
+def test_a_text_with_nothing_to_say_makes_no_sound_and_still_closes(text: str) -> None:
+    out = Rig().send(AssistantText(text, RESPONSE), say(text), EndOfResponse(RESPONSE))
+    assert AssistantText(text, RESPONSE) in out
+    assert out[-1] == AudioResponseDone(RESPONSE)
+
+
+# --- failure, voices, measures -------------------------------------------------------------------
+
+
+def test_a_failure_in_mid_utterance_ends_the_response_as_failed_once() -> None:
+    rig = Rig(Voice(chunk_samples=(800,), fail_after=1))
+    message = say("Hello there, you.")
+    out: list[SenderInput] = []
+    with pytest.raises(TtsError, match="voice broke"):
+        out.extend(rig.handler.process(message))
+    out += rig.handler.failed(message, TtsError("voice broke"))
+    out += rig.handler.process(say("More."))
+    out += rig.handler.process(EndOfResponse(RESPONSE))
+    ends = [m for m in out if isinstance(m, AudioResponseDone)]
+    assert ends == [AudioResponseDone(RESPONSE, "speech synthesis failed: voice broke")]
+
+
+def test_the_session_may_change_its_voice_among_those_there_are() -> None:
+    rig = Rig(Voice(voices=("ann", "bob")))
+    rig.handler.set_voice("bob")
+    rig.send(say("Hello."))
+    assert rig.voice.asked[-1][1] == "bob"
+    with pytest.raises(TtsError, match=r"no voice named '/etc/passwd'; this backend has ann, bob"):
+        rig.handler.set_voice("/etc/passwd")
+    rig.handler.end_session()
+    rig.send(say("Hello."))
+    assert rig.voice.asked[-1][1] is None
+
+
+def test_the_language_heard_chooses_the_voice_and_one_misheard_word_does_not() -> None:
+    rig = Rig(Voice(languages=("en", "de")))
+    rig.send(say("Das ist nicht die Antwort auf die Frage.", language="de"))
+    assert rig.voice.asked[-1][2] == "de"
+    rig.send(say("Ja.", ResponseId("t", 0, 0, "x"), language="en"))
+    assert rig.voice.asked[-1][2] == "de"
+
+
+def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
+    voice = Voice(chunk_samples=(1600,), samples_a_char=1600)
+    rig = Rig(voice)
+    voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.05)
+    rig.metrics.mark(RESPONSE.turn, "speech_stopped", 0.0)
+    rig.send(say("Hello."))
+    timeline = rig.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    assert timeline.values["tts_ttfa_ms"] == 0.0
+    assert timeline.values["tts_rtf"] == pytest.approx(0.5)
+    assert timeline.since_speech_ms()["first_audio"] == 0.0
