@@ -454,7 +454,7 @@ def train_merges(count: int) -> list[tuple[str, str]]:
         best = max(pairs, key=lambda pair: (pairs[pair], pair))
         merges.append(best)
         words = Counter({merged(word, best): times for word, times in words.items()})
-    return merges
+    return list(dict.fromkeys(merges))  # a pair of the role may come up again
 
 
 def merged(word: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:

@@ -268,9 +268,11 @@ def _rotation(positions: Ids, spec: DecoderSpec) -> tuple[Floats, Floats]:
 
 def _rotate(x: Floats, turn: tuple[Floats, Floats]) -> Floats:
     """Rotate the first half of each head against the second. x: float32 [n, heads, head_dim]."""
-    cosine, sine = turn
-    first, second = np.split(x, 2, axis=-1)
-    return np.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1)
+    (cosine, sine), half = turn, x.shape[-1] // 2
+    first, second, turned = x[..., :half], x[..., half:], np.empty_like(x)
+    turned[..., :half] = first * cosine - second * sine
+    turned[..., half:] = second * cosine + first * sine
+    return turned
 
 
 def _read_layer(weights: Checkpoint, name: str) -> _Layer:

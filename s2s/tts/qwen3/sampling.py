@@ -36,10 +36,11 @@ class Draws(Protocol):
 
 
 class SeededDraws:
-    """Draws from a seed: the same seed gives the same speech on every machine."""
+    """Draws from a seed: the same seed gives the same numbers on every machine. Streams of one
+    seed are independent, so that a predictor that draws more often leaves the talker alone."""
 
-    def __init__(self, seed: int) -> None:
-        self._random = np.random.Generator(np.random.PCG64(seed))
+    def __init__(self, seed: int, stream: int = 0) -> None:
+        self._random = np.random.Generator(np.random.PCG64([seed, stream]))
 
     def exponential(self, n: int) -> Floats:
         """float32 [n], mean one."""

@@ -44,7 +44,7 @@ class Tokenizer:
         """vocabulary: id by token in byte characters; merges in order of rank; added: id by text
         of the tokens that are never split."""
         self._vocabulary = vocabulary
-        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
+        self._ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
         self._added = added
         alternatives = sorted(added, key=len, reverse=True)
         self._split = re.compile(f"({'|'.join(map(re.escape, alternatives))})") if added else None

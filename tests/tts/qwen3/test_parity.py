@@ -1,0 +1,219 @@
+"""The reference backend, prompts and sampling against the official package, on tiny models.
+
+Golden values: scripts/make_golden_qwen3.py with qwen-tts 0.1.1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from s2s.tts.qwen3.checkpoint import open_checkpoint
+from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, never, prefill
+from s2s.tts.qwen3.guards import Ending
+from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Reference, Request
+from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
+from s2s.tts.qwen3.sampling import Sampling, SeededDraws
+from s2s.tts.qwen3.spec import Generation, Spec, read_spec
+from s2s.tts.qwen3.tokenizer import Tokenizer
+
+DATA = Path(__file__).parents[2] / "data" / "qwen3"
+GOLDEN = json.loads((DATA / "cases.json").read_text())
+CASES = [(kind, case) for kind, cases in GOLDEN["cases"].items() for case in cases]
+GREEDY = Sampling(greedy=True)
+
+
+def cases(record: str | None = None) -> Any:
+    chosen = [(k, c) for k, c in CASES if record is None or c.get("record") == record]
+    return pytest.mark.parametrize(
+        ("kind", "case"), chosen, ids=[f"{kind}-{case['name']}" for kind, case in chosen]
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """The reference backend on one tiny checkpoint."""
+
+    language: LanguageModel[Cache, Cache]
+    predictor: ReferencePredictor
+    prompts: PromptBuilder
+
+
+@pytest.fixture(scope="module")
+def model_of(tiny_qwen3: Callable[[str], Path]) -> Callable[[str], Model]:
+    @lru_cache
+    def load(kind: str) -> Model:
+        folder = tiny_qwen3(kind)
+        spec = read_spec(folder)
+        weights = open_checkpoint(folder, spec)
+        embeddings = ReferenceEmbeddings(spec, weights)
+        predictor = ReferencePredictor(spec, weights)
+        return Model(
+            LanguageModel(spec, embeddings, ReferenceTalker(spec, weights), predictor),
+            predictor,
+            PromptBuilder(spec, Tokenizer.load(folder), embeddings),
+        )
+
+    return load
+
+
+@lru_cache
+def arrays(kind: str) -> dict[str, Any]:
+    return dict(np.load(DATA / f"{kind}.npz"))
+
+
+def golden(kind: str, case: dict[str, Any], name: str) -> Any:
+    return arrays(kind)[f"{case['name']}/{name}"]
+
+
+def prompt_of(model: Model, kind: str, case: dict[str, Any]) -> Prompt:
+    reference = None
+    if "mode" in case:
+        voice = Reference(speaker=arrays(kind)["reference/speaker"])
+        if case["mode"] == "icl":
+            codes = arrays(kind)["reference/codes"].astype(np.int64)
+            voice = replace(voice, codes=codes, text=GOLDEN["reference_text"])
+        reference = voice
+    return model.prompts.build(
+        Request(
+            text=case["text"],
+            language=case["language"],
+            speaker=case.get("speaker"),
+            instruction=case.get("instruct"),
+            reference=reference,
+            streaming=not case["non_streaming"],
+        )
+    )
+
+
+class Replay:
+    """Gives out recorded draws."""
+
+    def __init__(self, recorded: list[Floats]) -> None:
+        self._recorded = iter(recorded)
+
+    def exponential(self, n: int) -> Floats:
+        values = next(self._recorded)
+        return np.pad(values, (0, n - values.size), constant_values=1)
+
+    def uniform(self) -> float:
+        raise AssertionError("the official package draws no uniform numbers")
+
+
+@cases()
+def test_prompt_is_the_official_one(
+    kind: str, case: dict[str, Any], model_of: Callable[[str], Model]
+) -> None:
+    prompt = prompt_of(model_of(kind), kind, case)
+    assert prompt.embeddings.shape == golden(kind, case, "embeds").shape
+    np.testing.assert_allclose(prompt.embeddings, golden(kind, case, "embeds"), atol=1e-5, rtol=0)
+    np.testing.assert_allclose(prompt.trailing, golden(kind, case, "trailing"), atol=1e-5, rtol=0)
+    np.testing.assert_allclose(prompt.pad, golden(kind, case, "pad"), atol=1e-5, rtol=0)
+
+
+@cases("greedy")
+def test_talker_logits_follow_the_official_ones(
+    kind: str, case: dict[str, Any], model_of: Callable[[str], Model]
+) -> None:
+    """Prefill and fifty steps, fed with the official codes."""
+    model = model_of(kind)
+    prompt = prompt_of(model, kind, case)
+    codes = golden(kind, case, "codes").astype(np.int64)
+    state = model.language.talker.new_state(len(prompt.embeddings) + 50)
+    out = model.language.talker.prefill(state, prompt.embeddings)
+    np.testing.assert_allclose(out.logits, golden(kind, case, "first_logits"), atol=1e-3, rtol=0)
+    expected, hidden = golden(kind, case, "logits"), golden(kind, case, "hidden")
+    assert len(expected) == 50
+    np.testing.assert_allclose(out.hidden, hidden[0], atol=1e-3, rtol=0)
+    for frame, logits in enumerate(expected):
+        vector = model.language.embeddings.frames(codes[frame][None])[0]
+        out = model.language.talker.step(state, vector + prompt.text_vector(frame))
+        np.testing.assert_allclose(out.logits[: logits.size], logits, atol=1e-3, rtol=0)
+        if (frame + 1) % 5 == 0:
+            np.testing.assert_allclose(out.hidden, hidden[(frame + 1) // 5], atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("kind", GOLDEN["cases"])
+def test_predictor_frames_are_the_official_ones(
+    kind: str, model_of: Callable[[str], Model]
+) -> None:
+    model, known = model_of(kind), arrays(kind)
+    state = model.predictor.new_state()
+    for at, (hidden, first) in enumerate(
+        zip(known["predictor/hidden"], known["predictor/code0"], strict=True)
+    ):
+        codes, logits = model.predictor.frame_with_logits(
+            state, hidden, int(first), GREEDY, SeededDraws(0)
+        )
+        assert codes.tolist() == known["predictor/codes"][at].tolist()
+        if at < len(known["predictor/logits"]):
+            np.testing.assert_allclose(logits, known["predictor/logits"][at], atol=1e-3, rtol=0)
+
+
+def spoken(model: Model, prompt: Prompt, take: Take, most: int) -> tuple[Ids, FrameReport]:
+    """Codes int64 [frames, G] of an utterance of at most ``most`` frames."""
+    report = FrameReport()
+    states = model.language.talker.new_state(600), model.language.predictor.new_state()
+    out = prefill(model.language.talker, states[0], prompt, 0, never, report)
+    assert out is not None
+    made = frames(model.language, states, out, prompt, take, never, report)
+    return np.stack(list(islice(made, most))), report
+
+
+@cases("greedy")
+def test_greedy_frames_are_the_official_ones(
+    kind: str, case: dict[str, Any], model_of: Callable[[str], Model]
+) -> None:
+    """52 frames of 16 codes, with repetition penalty."""
+    expected = golden(kind, case, "codes")
+    model = model_of(kind)
+    generation = replace(
+        model.language.spec.generation, talker=GREEDY, predictor=GREEDY, min_new_tokens=99
+    )
+    codes, _ = spoken(model, prompt_of(model, kind, case), Take.seeded(generation, 0), 52)
+    assert codes.shape == expected.shape == (52, 16)
+    assert codes.tolist() == expected.tolist()
+
+
+def generation_of(spec: Spec, options: dict[str, Any]) -> Generation:
+    """The model's settings changed by the options of an official call."""
+    names = {"temperature", "top_k", "top_p"}
+    inner = {name: options[f"subtalker_{name}"] for name in names if f"subtalker_{name}" in options}
+    generation = spec.generation
+    return replace(
+        generation,
+        talker=replace(generation.talker, **{n: options[n] for n in names if n in options}),
+        predictor=replace(generation.predictor, **inner),
+        repetition_penalty=options.get("repetition_penalty", generation.repetition_penalty),
+    )
+
+
+@cases("sampled")
+def test_sampled_frames_are_the_official_ones_when_its_draws_are_replayed(
+    kind: str, case: dict[str, Any], model_of: Callable[[str], Model]
+) -> None:
+    expected = golden(kind, case, "codes")
+    draws = golden(kind, case, "predictor_draws")
+    model = model_of(kind)
+    take = Take(
+        generation_of(model.language.spec, case.get("options", {})),
+        Replay(list(golden(kind, case, "talker_draws"))),
+        Replay([row for frame in draws for row in frame]),
+    )
+    codes, report = spoken(model, prompt_of(model, kind, case), take, 24)
+    assert codes.tolist() == expected.tolist()
+    assert (report.ending is Ending.END) == (len(expected) < 24)
+
+
+def test_some_sampled_run_ends_by_itself() -> None:
+    lengths = [len(golden(k, c, "codes")) for k, c in CASES if c.get("record") == "sampled"]
+    assert min(lengths) < 24
