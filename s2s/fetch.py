@@ -141,14 +141,19 @@ class Fetcher:
             )
             if isinstance(cached, str):
                 return Path(cached)
-            local_dir = self._scratch / HUB_FOLDER / part.repo.replace("/", "--")
-            if (local_dir / part.file).is_file() and offline():
+            local_dir = self._scratch / HUB_FOLDER / _folder_name(part)
+            if (local_dir / part.file).is_file():  # it was moved there whole
                 return local_dir / part.file
             return Path(
                 huggingface_hub.hf_hub_download(
                     part.repo, part.file, revision=part.revision, local_dir=local_dir
                 )
             )
+
+
+def _folder_name(part: HubPart) -> str:
+    """A folder for the downloads of one repository at one revision."""
+    return f"{part.repo}@{part.revision}".replace("/", "--")
 
 
 def hub_folder(repo: str, revision: str | None = None) -> Path:

@@ -189,6 +189,7 @@ class Store:
         size = joined.stat().st_size
         if digest != file.sha256:
             joined.unlink()
+            shutil.rmtree(folder / ".partial" / HUB_FOLDER, ignore_errors=True)
             reasons.append(_mismatch(file, size, digest))
             return False
         os.replace(joined, folder / file.name)

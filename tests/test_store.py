@@ -234,6 +234,7 @@ def test_the_hub_client_fetches_what_the_hub_has(
     store = a_store(tmp_path, a_model("m", a_file("a.bin", CONTENT, (part,))))
     assert store.path("m").read_bytes() == CONTENT
     assert store.path("hf://owner/repo@v2/a.bin").read_bytes() == CONTENT
+    assert store.path("hf://owner/repo@v2/a.bin").read_bytes() == CONTENT
     assert asked == [("owner/repo", "sub/a.bin", "v1"), ("owner/repo", "a.bin", "v2")]
     with pytest.raises(StoreError, match="hub address"):
         store.path("hf://owner")
