@@ -145,6 +145,16 @@ BACKENDS: tuple[Backend, ...] = (
         models=("piper-joe",),
         traits=Traits(streaming=True),
     ),
+    Backend(
+        stage="tts",
+        name="openai",
+        about="a server that speaks OpenAI's speech API and streams PCM",
+        factory="s2s.tts.openai:OpenAiSpeech",
+        config="s2s.tts.openai:OpenAiSpeechConfig",
+        extra="openai",
+        requires=("httpx",),
+        traits=Traits(local=False, streaming=True),
+    ),
 )
 
 
