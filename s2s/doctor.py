@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
@@ -56,6 +57,8 @@ def findings(config: Config, store: Store) -> Iterator[Finding]:
     yield _python()
     yield Finding("ok", f"s2s {__version__}, {platform.platform()}, {cores()} cores")
     yield _packages()
+    if importlib.util.find_spec("pip") is None:
+        yield Finding("warning", "no pip, which fetches models", "python -m ensurepip --upgrade")
     for stage in registry.STAGES:
         yield _backend(config, stage)
     yield from _others(config)

@@ -113,6 +113,15 @@ def test_a_cache_that_cannot_be_written(
     assert "cannot be written" in found.what
 
 
+def test_no_pip(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
+    find = doctor.importlib.util.find_spec
+    monkeypatch.setattr(
+        doctor.importlib.util, "find_spec", lambda name: None if name == "pip" else find(name)
+    )
+    (found,) = problems(settings, store)
+    assert "ensurepip" in found.remedy
+
+
 def test_no_sound(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
     def missing() -> list[Device]:
         raise DeviceError("PortAudio is missing: sudo apt-get install libportaudio2")
