@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from s2s.tts.text.numerals import cardinal, decimal
+from s2s.tts.text.numerals import NUMBER, cardinal, decimal
 from s2s.tts.text.tracked import Tracked
 
-_N = r"(?:\d+,\d\d(?![\d,])|\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+_N = rf"(?:\d+,\d\d(?![\d,])|{NUMBER})"
 _DOLLAR = ("dollar", "dollars", "cent", "cents")
 _CURRENCIES = {
     "$": _DOLLAR, "US$": ("U S dollar", "U S dollars", "cent", "cents"),

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 
 from s2s.tts.text.english_units import read_units
-from s2s.tts.text.numerals import cardinal, decimal, digits, ordinal, year
+from s2s.tts.text.numerals import NUMBER, cardinal, decimal, digits, ordinal, year
 from s2s.tts.text.tracked import Tracked
-
-NUMBER = r"(?:\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
 
 _GROUPED_DIGITS = re.compile(
     r"(?<![\w.-])(?:\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{3,4}|\d{3}-\d{2}-\d{4}|\d{3,4} \d{3} \d{3,4}"
@@ -82,7 +80,7 @@ _TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![\w+=]| ?\d)")
 _LETTER_DIGIT = re.compile(r"(?<=[A-Za-z])-?(?=\d)|(?<=\d)(?=[A-Za-z])")
 _PLAIN = re.compile(NUMBER)
 _NUMBER_SIGN = re.compile(r"(?<!\w)(?:#|№|[Nn]o\.|[Nn]os\.) ?(?=\d)")
-_CLOCK_LIKE = re.compile(r"(\d+)p\b")
+_SCREEN_LINES = re.compile(r"(\d+)p\b")
 LONG_DIGITS = 11
 """A bare number this long is an account or an id: it is read digit by digit."""
 
@@ -117,7 +115,7 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_NEGATIVE, "minus ")
     text.sub(_PLUS_SIGN, "plus ")
     text.sub(_TRAILING_PLUS, " plus")
-    text.sub(_CLOCK_LIKE, lambda m: f"{_pairs(m[1])} P")
+    text.sub(_SCREEN_LINES, lambda m: f"{_pairs(m[1])} P")
     text.sub(_LETTER_DIGIT, " ")
     text.sub(_PLAIN, lambda m: plain_number(m.group()))
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from s2s.tts.text.numerals import cardinal, decimal
+from s2s.tts.text.numerals import NUMBER, cardinal, decimal
 from s2s.tts.text.tracked import Tracked
-
-_N = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
 
 _UNITS = {
     "km": ("kilometer", "kilometers"), "cm": ("centimeter", "centimeters"),
@@ -72,11 +70,11 @@ _UNIT_WORDS = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _PER_WORDS = "|".join(sorted(map(re.escape, _PER), key=len, reverse=True))
 _FEET_INCHES = re.compile(r"(?<![\w.])(\d{1,2})['′] ?(\d{1,2})(?:\"|″|'')?(?!\w)")
 _PRIMES = re.compile(
-    rf"(?<![\w.])({_N})(′|″|(?<=\d)\"(?= (?:x|by|wide|tall|long|deep|screen|display|TV)))"
+    rf"(?<![\w.])({NUMBER})(′|″|(?<=\d)\"(?= (?:x|by|wide|tall|long|deep|screen|display|TV)))"
 )
 _SCREEN = re.compile(" (?:screen|display|TV|monitor|laptop|tablet)")
-_PERCENT = re.compile(rf"(?<![\w.])({_N}) ?(%|‰)")
-_DEGREES = re.compile(rf"(?<![\w.])(-?)({_N})(?: ?(℃|℉)| ?° ?([CFK])?(?![A-Za-z]))")
+_PERCENT = re.compile(rf"(?<![\w.])({NUMBER}) ?(%|‰)")
+_DEGREES = re.compile(rf"(?<![\w.])(-?)({NUMBER})(?: ?(℃|℉)| ?° ?([CFK])?(?![A-Za-z]))")
 _DEGREE_NAMES = {
     "C": " Celsius",
     "F": " Fahrenheit",
@@ -85,7 +83,8 @@ _DEGREE_NAMES = {
     "℉": " Fahrenheit",
 }
 _UNIT = re.compile(
-    rf"(?<![\w.])({_N})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?(?: ?/ ?({_PER_WORDS}))?"
+    rf"(?<![\w.])({NUMBER})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?"
+    rf"(?: ?/ ?({_PER_WORDS}))?"
     r"(?![\w/]|\.\d|-\w|'\w)(?:\.(?= [a-z]))?"
 )
 _POWERS = {

@@ -262,7 +262,6 @@ _SIGNS = dict(zip(_GREEK[::2], _GREEK[1::2], strict=True)) | {
 }  # fmt: skip
 _SIGN_WORD = re.compile(f" ?([{''.join(map(re.escape, _SIGNS))}]) ?")
 _LONE_GREEK = frozenset(_GREEK[::2])
-_TRADEMARK = re.compile("[®™℠]")
 _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r" ?(?:!=|=/=|<>) ?"), " is not equal to "),
     (re.compile(r" ?(?:<-+>|<=+>) ?"), " to and from "),
@@ -298,7 +297,6 @@ def read_operators(text: Tracked) -> None:
 
 def read_signs(text: Tracked) -> None:
     """Read what single signs are left; runs after the numbers were read."""
-    text.sub(_TRADEMARK, "")
     text.sub(_WORD_SLASH, " slash ")
     text.sub(_SIGN_WORD, _read_sign)
 

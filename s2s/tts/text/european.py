@@ -18,7 +18,10 @@ _N = r"(?:\d{1,3}(?:[.' ]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)?)"
 _SIGN = r"US\$|R\$|[€$£¥]|(?:EUR|USD|GBP|JPY)(?!\w)"
 _ISO = re.compile(r"(?<![\w-])(\d{4})-(\d{2})-(\d{2})(?![\w-])")
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?![\w/-])")
-_CLOCK = re.compile(r"(?<![\w:.])([01]?\d|2[0-4])(?::|h|H)([0-5]\d)(?: ?(?:Uhr|h)\b)?(?![\w:])")
+_CLOCK = re.compile(
+    r"(?<![\w:.])([01]?\d|2[0-4])(?::|h|H)([0-5]\d)(?: ?(?:Uhr|h)\b)?(?![\w:])"
+    r"|(?<![\w:.])([01]?\d|2[0-4]) ?(?:h|Uhr)(?!\w)"
+)
 _MONEY_BEFORE = re.compile(rf"(?<!\w)({_SIGN}) ?({_N})(?![\w])")
 _MONEY_AFTER = re.compile(rf"(?<![\w.,])({_N}) ?({_SIGN})")
 _MONEY_ALONE = re.compile(r"R\$|[€£$¥]")
@@ -29,6 +32,7 @@ _ORDINAL = re.compile(r"(?<![\w.,])(\d+) ?(?:(er|ère|re|e|ème)\b|([ºª°](?!C
 _GERMAN_YEAR = re.compile(
     r"\b((?:im|in|seit|von|bis|ab|um|Jahr|Jahre|Jahres|anno) )(1[1-9]\d\d)\b(?![.,]\d)"
 )
+_SIGN_WORD = re.compile(r"(?<!\S)([&+=])(?!\S)")
 _PLAIN = re.compile(_N)
 _CODES = {"EUR": "€", "US$": "$", "USD": "$", "GBP": "£", "JPY": "¥"}
 
@@ -51,11 +55,15 @@ def _say(number: int, language: str, kind: str) -> str | None:
 
 
 def read_european(text: Tracked, language: str) -> None:
-    """Rewrite the numbers of `text` in place, in one of `GRAMMARS`."""
-    if not any(char.isdigit() for char in text.text):
-        return
-    if _say(1, language, "cardinal") is None:
-        return
+    """Rewrite numbers, abbreviations and signs of `text` in place, in one of `GRAMMARS`."""
+    grammar = GRAMMARS[language]
+    text.sub(_abbreviation(language), lambda m: grammar.abbreviations[m[1]])
+    if _say(1, language, "cardinal") is not None and any(char.isdigit() for char in text.text):
+        _read_numbers(text, language)
+    text.sub(_SIGN_WORD, lambda m: f" {grammar.signs[m[1]]} ")
+
+
+def _read_numbers(text: Tracked, language: str) -> None:
     reader = _Reader(language)
     text.sub(_ISO, lambda m: reader.date(m, m[3], m[2], m[1]))
     text.sub(_NUMERIC, lambda m: reader.date(m, m[1], m[3], m[4]))
@@ -149,7 +157,9 @@ class _Reader:
         return stem if word in {"der", "das", "die"} else stem + "r"
 
     def clock(self, match: re.Match[str]) -> str:
-        hour, minute = int(match[1]), int(match[2])
+        if match[3] and match.group().endswith("h") and self.language != "fr":
+            return match.group()  # "5 h" is a duration
+        hour, minute = int(match[1] or match[3]), int(match[2] or 0)
         hours = self.grammar.one_hour if hour == 1 else self._words(hour)
         if self.language == "fr" and hour == 1:
             return f"une heure {self._words(minute)}" if minute else "une heure"
@@ -202,6 +212,12 @@ def _written_date(language: str) -> re.Pattern[str]:
         r"(?:(?: de)? (?P<year>\d{4})(?!\d))?\b",
         re.I,
     )
+
+
+@cache
+def _abbreviation(language: str) -> re.Pattern[str]:
+    words = sorted(map(re.escape, GRAMMARS[language].abbreviations), key=len, reverse=True)
+    return re.compile(rf"(?<![\w.])({'|'.join(words)})(?!\w)")
 
 
 @cache

@@ -32,6 +32,8 @@ class Grammar:
     currencies: dict[str, Currency]
     units: dict[str, str]
     """Unit sign -> plural name."""
+    abbreviations: dict[str, str]
+    signs: dict[str, str]
 
     @property
     def months(self) -> list[str]:
@@ -72,6 +74,21 @@ GRAMMARS = {
             "°C": "Grad Celsius",
             "°": "Grad",
         },
+        abbreviations={
+            "z.B.": "zum Beispiel",
+            "z. B.": "zum Beispiel",
+            "d.h.": "das heißt",
+            "d. h.": "das heißt",
+            "usw.": "und so weiter",
+            "bzw.": "beziehungsweise",
+            "ca.": "circa",
+            "Nr.": "Nummer",
+            "Dr.": "Doktor",
+            "Prof.": "Professor",
+            "Hr.": "Herr",
+            "Fr.": "Frau",
+        },
+        signs={"&": "und", "+": "plus", "=": "gleich"},
     ),
     "fr": Grammar(
         month_names="janvier février mars avril mai juin juillet août septembre octobre novembre"
@@ -105,6 +122,17 @@ GRAMMARS = {
             "°C": "degrés Celsius",
             "°": "degrés",
         },
+        abbreviations={
+            "p. ex.": "par exemple",
+            "etc.": "et cetera",
+            "M.": "Monsieur",
+            "Mme": "Madame",
+            "Mlle": "Mademoiselle",
+            "Dr": "Docteur",
+            "n°": "numéro",
+            "env.": "environ",
+        },
+        signs={"&": "et", "+": "plus", "=": "égale"},
     ),
     "es": Grammar(
         month_names="enero febrero marzo abril mayo junio julio agosto septiembre octubre"
@@ -138,6 +166,21 @@ GRAMMARS = {
             "°C": "grados Celsius",
             "°": "grados",
         },
+        abbreviations={
+            "p. ej.": "por ejemplo",
+            "etc.": "etcétera",
+            "Sr.": "señor",
+            "Sra.": "señora",
+            "Srta.": "señorita",
+            "Dr.": "doctor",
+            "Dra.": "doctora",
+            "EE. UU.": "Estados Unidos",
+            "EE.UU.": "Estados Unidos",
+            "núm.": "número",
+            "Ud.": "usted",
+            "Uds.": "ustedes",
+        },
+        signs={"&": "y", "+": "más", "=": "igual a"},
     ),
     "it": Grammar(
         month_names="gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre"
@@ -171,6 +214,17 @@ GRAMMARS = {
             "°C": "gradi Celsius",
             "°": "gradi",
         },
+        abbreviations={
+            "p. es.": "per esempio",
+            "ecc.": "eccetera",
+            "Sig.": "signor",
+            "Sig.ra": "signora",
+            "Dott.": "dottor",
+            "Dott.ssa": "dottoressa",
+            "n.": "numero",
+            "ca.": "circa",
+        },
+        signs={"&": "e", "+": "più", "=": "uguale"},
     ),
     "pt": Grammar(
         month_names="janeiro fevereiro março abril maio junho julho agosto setembro outubro"
@@ -204,5 +258,15 @@ GRAMMARS = {
             "°C": "graus Celsius",
             "°": "graus",
         },
+        abbreviations={
+            "p. ex.": "por exemplo",
+            "etc.": "et cetera",
+            "Sr.": "senhor",
+            "Sra.": "senhora",
+            "Dr.": "doutor",
+            "Dra.": "doutora",
+            "n.º": "número",
+        },
+        signs={"&": "e", "+": "mais", "=": "igual a"},
     ),
 }

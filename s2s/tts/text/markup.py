@@ -68,9 +68,10 @@ _PRODUCT = re.compile(r"(?<=[\w)] )\*(?= [\w(])|(?<=\d)\*{1,2}(?=\d)")
 _TILDES = re.compile(r"~~+")
 _UNDERSCORE_EDGE = re.compile(r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
 
+_TRADEMARK = re.compile("[®™℠]")
 _EMOJI = re.compile(
     "(?:[0-9#*]\ufe0f?\u20e3"
-    "|(?:[\u231a-\u231b\u23e9-\u23f3\u25fb-\u25fe\u2600-\u2712\u2714-\u27bf\u2934-\u2935\u2b05-\u2b55"
+    "|(?:[\u231a-\u231b\u23e9-\u23f3\u25fb-\u25fe\u2600-\u27bf\u2934-\u2935\u2b05-\u2b55"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U000e0020-\U000e007f\ufe0f\ufffc\ue000-\uf8ff]"
     "\u200d?)+)"
 )
@@ -96,6 +97,7 @@ def strip_markup(text: Tracked) -> None:
     _strip_links(text)
     _strip_lines(text)
     _strip_inline(text)
+    text.sub(_TRADEMARK, "")
     text.sub(_EMOTICON, "")
     text.sub(_EMOJI, "")
     text.edit(_line_end_edits(text.text))

@@ -5,6 +5,9 @@ British "and" is left out ("one hundred five"), as American voices expect.
 
 from __future__ import annotations
 
+NUMBER = r"(?:\d{1,3}(?:,\d{2})*(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+)"
+"""Pattern of a number as English writes it, Indian groups (1,00,000) included."""
+
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
