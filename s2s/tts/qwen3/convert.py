@@ -1,0 +1,246 @@
+"""Converts a checkpoint in the official layout into one that ``ggml`` loads, once.
+
+The result is a folder that still has the official layout, so that everything else reads it like
+the original: configs, tokenizer files, the speech tokenizer as it was, the speaker encoder in
+``model.safetensors``; the language model lies in three GGUF files beside them (see ``layout``). It
+is built under another name and renamed when it is whole. A few megabytes of weights are in memory
+at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from s2s.filelock import locked
+from s2s.tts.qwen3 import gguf
+from s2s.tts.qwen3.checkpoint import Checkpoint, open_checkpoint
+from s2s.tts.qwen3.fingerprint import fingerprint
+from s2s.tts.qwen3.hub import Source, resolve
+from s2s.tts.qwen3.layout import FORMAT, Plan, Planner
+from s2s.tts.qwen3.quant import Bytes, Floats, Mix, TensorType, mix, predictor_default
+from s2s.tts.qwen3.spec import read_spec
+
+DEFAULT_QUANT = "q4_k_m"
+
+Progress = Callable[[str, int, int], None]
+"""Called as (file, bytes done, bytes in all) while a file is made."""
+
+_RECORD = "converted.json"
+_COPIED = ("*.json", "*.txt")
+_SPEAKER = "speaker_encoder."
+_SPARE_BYTES = 64 << 20
+
+
+class ConvertError(RuntimeError):
+    """A conversion that cannot be done. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a converted folder was made from and with."""
+
+    source: str
+    """Fingerprint of the official checkpoint."""
+    name: str
+    quant: str
+    predictor_quant: str
+    format: int = FORMAT
+
+
+def silent(file: str, done_bytes: int, total_bytes: int) -> None:
+    """A `Progress` that shows nothing."""
+
+
+def convert(
+    source: str | Path,
+    quant: str = DEFAULT_QUANT,
+    *,
+    predictor_quant: str | None = None,
+    converted: Path,
+    threads: int = 1,
+    progress: Progress = silent,
+) -> Path:
+    """The folder of the converted checkpoint; made if it is not there yet.
+
+    source: as ``hub.resolve`` takes it. quant: a name of ``quant.MIXES``; the code predictor gets
+    q8_0 or better unless ``predictor_quant`` says otherwise. converted: the folder of converted
+    checkpoints, made if missing.
+    Raises ValueError for an unknown quant, HubError when the source cannot be had, SpecError,
+    CheckpointError or GGUFError for one that cannot be used, ConvertError when it is already
+    converted to something else or the disk is full, LlamaError when a K-quant is wanted and there
+    is no llama.cpp library to make it.
+    """
+    talker = mix(quant)
+    predictor = mix(predictor_quant) if predictor_quant else predictor_default(talker)
+    found = resolve(source, converted)
+    done = read_record(found.folder)
+    if done is not None:
+        if (done.quant, done.predictor_quant, done.format) == (talker.name, predictor.name, FORMAT):
+            return found.folder
+        raise ConvertError(
+            f"{found.folder} is already converted, to {done.quant} (predictor "
+            f"{done.predictor_quant}); give the official checkpoint to convert it anew"
+        )
+    job = _Job(found, talker, predictor, threads, progress)
+    target = converted / job.folder_name
+    if read_record(target) == job.record:
+        return target
+    converted.mkdir(parents=True, exist_ok=True)
+    with locked(converted / ".lock"):
+        if read_record(target) != job.record:
+            job.run(target)
+    return target
+
+
+def read_record(folder: Path) -> Record | None:
+    """What a folder was converted from; None when it is not a converted checkpoint."""
+    try:
+        return Record(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+class _Job:
+    """One conversion."""
+
+    def __init__(
+        self, source: Source, talker: Mix, predictor: Mix, threads: int, progress: Progress
+    ) -> None:
+        self._folder = source.folder
+        self._progress = progress
+        self._mixes = talker, predictor
+        self._threads = threads
+        self._spec = read_spec(source.folder)
+        self._weights = open_checkpoint(source.folder, self._spec)
+        files = sorted(source.folder.glob("*.safetensors"))
+        codec = source.folder / "speech_tokenizer"
+        if not (codec / "model.safetensors").is_file():
+            raise ConvertError(f"{codec}: model.safetensors is missing; is the download whole?")
+        key = fingerprint(
+            source.folder / "config.json", *files, *sorted(codec.glob("*.safetensors"))
+        )
+        self.record = Record(key, source.name, talker.name, predictor.name)
+
+    @property
+    def folder_name(self) -> str:
+        """Name, quantisation and source: another checkpoint of the same name gets another."""
+        record = self.record
+        quant = record.quant
+        if record.predictor_quant != predictor_default(self._mixes[0]).name:
+            quant += f"-predictor-{record.predictor_quant}"
+        return f"{record.name}-{quant}-{record.source[:8]}"
+
+    def run(self, target: Path) -> None:
+        """Build the folder beside ``target`` and rename it."""
+        partial = target.with_name(f".{target.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        try:
+            self._fill(partial)
+            shutil.rmtree(target, ignore_errors=True)
+            os.replace(partial, target)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+    def _fill(self, folder: Path) -> None:
+        planner = Planner(self._spec, self._weights, _k_quantize, self._threads)
+        talker, predictor = self._mixes
+        plans = (
+            (planner.talker(talker), talker),
+            (planner.predictor(predictor), predictor),
+            (planner.tables(talker, predictor), talker),
+        )
+        self._check_disk(folder, [plan for plan, _ in plans])
+        for plan, used in plans:
+            self._write(folder, plan, used)
+        _write_speaker_encoder(self._weights, folder / "model.safetensors", self.record.source)
+        _copy_small(self._folder, folder)
+        codec = folder / "speech_tokenizer"
+        codec.mkdir()
+        _copy_small(self._folder / codec.name, codec)
+        for file in sorted((self._folder / codec.name).glob("*.safetensors")):
+            _link_or_copy(file, codec / file.name)
+        record = json.dumps(asdict(self.record), indent=1)
+        (folder / _RECORD).write_text(record + "\n", encoding="utf-8")
+
+    def _write(self, folder: Path, plan: Plan, used: Mix) -> None:
+        total = sum(tensor.nbytes for tensor in plan.tensors)
+        done = 0
+
+        def advance(nbytes: int) -> None:
+            nonlocal done
+            done += nbytes
+            self._progress(plan.name, done, total)
+
+        marks: dict[str, gguf.Value] = {
+            "s2s.format": FORMAT,
+            "s2s.source": self.record.source,
+            "s2s.quant": used.name,
+        }
+        gguf.write(folder / plan.name, plan.metadata | marks, plan.tensors, advance)
+
+    def _check_disk(self, folder: Path, plans: list[Plan]) -> None:
+        codec = sum(
+            file.stat().st_size
+            for file in (self._folder / "speech_tokenizer").glob("*.safetensors")
+        )
+        need = sum(tensor.nbytes for plan in plans for tensor in plan.tensors) + codec
+        free = shutil.disk_usage(folder).free
+        if free < need + _SPARE_BYTES:
+            raise ConvertError(
+                f"{folder.parent}: {need >> 20} MB are needed and {free >> 20} MB are free"
+            )
+
+
+def _k_quantize(rows: Floats, kind: TensorType) -> Bytes:
+    """K-quants by the llama.cpp library, which is loaded at the first one."""
+    from s2s.tts.qwen3.llama_library import library
+
+    return library().k_quantize(rows, kind)
+
+
+def _write_speaker_encoder(weights: Checkpoint, path: Path, source: str) -> None:
+    """A safetensors file of the speaker encoder alone, float32; without tensors for a model that
+    has none. Its header names the source, so that fingerprints tell checkpoints apart."""
+    names = sorted(name for name in weights.names if name.startswith(_SPEAKER))
+    header: dict[str, object] = {"__metadata__": {"format": "pt", "source": source}}
+    offset = 0
+    for name in names:
+        nbytes = 4 * weights.load(name).size
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(weights.shape(name)),
+            "data_offsets": [offset, offset + nbytes],
+        }
+        offset += nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in names:
+            file.write(weights.load(name).tobytes())
+
+
+def _small(folder: Path) -> Iterator[Path]:
+    for pattern in _COPIED:
+        yield from sorted(folder.glob(pattern))
+
+
+def _copy_small(source: Path, target: Path) -> None:
+    for file in _small(source):
+        if file.name != "model.safetensors.index.json":
+            shutil.copyfile(file, target / file.name)
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """The same file under another name where the disk can do that, else a copy."""
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,274 @@
+"""Talker, code predictor and input tables on ggml: the three files of a converted checkpoint.
+
+Both decoders are stock ``qwen3`` models of llama.cpp that are fed with vectors; a step reads their
+logits and the hidden vector after the final norm. The predictor's heads are fifteen matrices of
+their own: one is multiplied in each pass, never all of them. Weights are shared by every state; a
+state is one llama.cpp context, whose cache has the size that was asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
+from s2s.tts.qwen3.layout import FORMAT, PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.llama import Context, Matrices, Model
+from s2s.tts.qwen3.llama_library import Library, library
+from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.quant import TensorType, dequantize
+from s2s.tts.qwen3.sampling import Draws, Sampling, choose
+from s2s.tts.qwen3.spec import Spec
+
+# Prompt positions computed in one go: enough that the weights are read once for many, small
+# enough that an abort asked between pieces is heard soon.
+_PREFILL_BATCH = 64
+_PREDICTOR_BATCH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class GgmlModel:
+    """The ports of one converted checkpoint, and what it was quantised to."""
+
+    talker: GgmlTalker
+    predictor: GgmlPredictor
+    embeddings: GgmlEmbeddings
+    quant: str
+    predictor_quant: str
+
+
+def load(folder: Path, spec: Spec, threads: int, gpu_layers: int = 0) -> GgmlModel:
+    """Open the three files of ``folder`` (see ``convert``).
+
+    ``threads`` compute each step; ``gpu_layers`` of the talker and of the predictor go to the
+    library's accelerator, if it has one. A checkpoint converted to f32 is computed in f32
+    throughout; others keep their cache in f16. Raises GGUFError when a file is missing, damaged or
+    not ours, LlamaError when there is no library or it refuses a file.
+    """
+    files = {name: _open(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
+    if len({str(file.metadata.get("s2s.source")) for file in files.values()}) != 1:
+        raise GGUFError(f"{folder}: the three files come from different checkpoints; convert again")
+    quant = str(files[TALKER].metadata.get("s2s.quant"))
+    predictor_quant = str(files[PREDICTOR].metadata.get("s2s.quant"))
+    lib = library()
+    tables = files[TABLES]
+    talker = GgmlTalker(Model(lib, folder / TALKER, gpu_layers), threads, exact=quant == "f32")
+    predictor = GgmlPredictor(
+        Model(lib, folder / PREDICTOR, gpu_layers),
+        _PredictorTables(tables, spec, lib, threads),
+        threads,
+        exact=predictor_quant == "f32",
+    )
+    if talker.width != spec.talker.hidden or predictor.width != spec.predictor.hidden:
+        raise GGUFError(
+            f"{folder}: config.json says {spec.talker.hidden} and {spec.predictor.hidden} wide, "
+            f"the files are {talker.width} and {predictor.width}"
+        )
+    return GgmlModel(talker, predictor, GgmlEmbeddings(tables, spec), quant, predictor_quant)
+
+
+def _open(path: Path) -> GGUFFile:
+    if not path.is_file():
+        raise GGUFError(f"{path} is missing; convert the checkpoint")
+    file = GGUFFile(path)
+    found = file.metadata.get("s2s.format")
+    if found is None:
+        refuse_foreign(path)
+    if found != FORMAT:
+        raise GGUFError(f"{path} has format {found}, this program reads {FORMAT}; convert it again")
+    return file
+
+
+class GgmlTalkerState:
+    """One utterance's key/value cache."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    @property
+    def positions(self) -> int:
+        """How many positions have been fed."""
+        return self.context.positions
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.context.close()
+
+
+class GgmlTalker:
+    """The talker port on llama.cpp."""
+
+    def __init__(self, model: Model, threads: int, exact: bool) -> None:
+        self._model = model
+        self._threads = threads
+        self._exact = exact
+        self.width = model.width
+
+    def new_state(self, max_positions: int) -> GgmlTalkerState:
+        """An empty cache for ``max_positions``."""
+        if max_positions < 1:
+            raise ValueError(f"max_positions is {max_positions}")
+        return GgmlTalkerState(
+            Context(self._model, max_positions, _PREFILL_BATCH, self._threads, self._exact)
+        )
+
+    def prefill(self, state: GgmlTalkerState, embeddings: Floats) -> TalkerOutput:
+        """Append prompt positions. embeddings: float32 [n, H]."""
+        state.context.feed(embeddings)
+        return TalkerOutput(state.context.logits(), state.context.hidden())
+
+    def step(self, state: GgmlTalkerState, embedding: Floats) -> TalkerOutput:
+        """Append one position. embedding: float32 [H]."""
+        return self.prefill(state, embedding[None])
+
+    def rewind(self, state: GgmlTalkerState, positions: int) -> None:
+        """Forget all but the first ``positions``."""
+        state.context.rewind(positions)
+
+
+class GgmlPredictorState:
+    """The cache of one frame."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.context.close()
+
+
+class GgmlPredictor:
+    """The code predictor port on llama.cpp: fifteen passes a frame, each with its own head."""
+
+    def __init__(self, model: Model, tables: _PredictorTables, threads: int, exact: bool) -> None:
+        self._model = model
+        self._tables = tables
+        self._threads = threads
+        self._exact = exact
+        self.width = model.width
+
+    def new_state(self) -> GgmlPredictorState:
+        """A cache of one frame."""
+        room = self._tables.groups
+        return GgmlPredictorState(
+            Context(self._model, room, _PREDICTOR_BATCH, self._threads, self._exact)
+        )
+
+    def frame(
+        self,
+        state: GgmlPredictorState,
+        hidden: Floats,
+        code0: int,
+        sampling: Sampling,
+        draws: Draws,
+    ) -> Ids:
+        """The other codes of a frame: int64 [G - 1]."""
+        context, tables = state.context, self._tables
+        codes = np.empty(tables.groups - 1, np.int64)
+        context.rewind(0)
+        vectors = np.stack([tables.hidden(hidden), tables.code(0, code0)])
+        for group in range(len(codes)):
+            context.feed(vectors)
+            codes[group] = choose(tables.logits(group, context.hidden()), sampling, draws)
+            if group + 1 < len(codes):
+                vectors = tables.code(group + 1, int(codes[group]))[None]
+        return codes
+
+
+class _Table:
+    """Rows of a stored matrix, widened when they are asked for."""
+
+    def __init__(self, file: GGUFFile, name: str, shape: tuple[int, int]) -> None:
+        file.require(name, shape)
+        self._raw = file.raw(name)
+        self._kind = _kind(file, name)
+
+    def __call__(self, ids: Ids) -> Floats:
+        """float32 [n, width]. Raises IndexError for an id outside the table."""
+        return dequantize(self._raw[ids], self._kind)
+
+
+class GgmlEmbeddings:
+    """The input tables, mapped: only rows that are used are read."""
+
+    def __init__(self, file: GGUFFile, spec: Spec) -> None:
+        width = spec.talker.hidden
+        self._text = _Table(file, "text", (spec.text_vocabulary, width))
+        self._codec = _Table(file, "codec", (spec.talker.vocabulary, width))
+        self._codes = [
+            _Table(file, f"codes.{group}", (spec.codes, width)) for group in range(spec.groups - 1)
+        ]
+
+    def text(self, ids: Ids) -> Floats:
+        """Projected text vectors: float32 [n, H]."""
+        return self._text(ids)
+
+    def codec(self, ids: Ids) -> Floats:
+        """Rows of the talker's codec table: float32 [n, H]."""
+        return self._codec(ids)
+
+    def frames(self, codes: Ids) -> Floats:
+        """The sum of a frame's code vectors: float32 [frames, H]."""
+        total = self._codec(codes[:, 0])
+        for group, table in enumerate(self._codes, start=1):
+            total = total + table(codes[:, group])
+        return total
+
+
+class _PredictorTables:
+    """What the predictor is fed with, and its heads."""
+
+    def __init__(self, file: GGUFFile, spec: Spec, lib: Library, threads: int) -> None:
+        self.groups = spec.groups
+        width = spec.predictor.hidden
+        projected = "projection.weight" in file.tensors
+        names = [f"predictor_in.{group}" for group in range(spec.groups - 1)]
+        if not projected:
+            names = ["codec", *(f"codes.{group}" for group in range(spec.groups - 2))]
+        self._inputs = [_Table(file, name, (_rows(file, name), width)) for name in names]
+        heads = [f"head.{group}" for group in range(spec.groups - 1)]
+        for name in heads:
+            file.require(name, (spec.codes, width))
+        self._heads = _matrices(file, heads, width, lib, threads)
+        self._projection: Matrices | None = None
+        if projected:
+            file.require("projection.weight", (width, spec.talker.hidden))
+            file.require("projection.bias", (width,))
+            self._projection = _matrices(
+                file, ["projection.weight"], spec.talker.hidden, lib, threads
+            )
+            self._bias = dequantize(file.raw("projection.bias"), _kind(file, "projection.bias"))[0]
+
+    def hidden(self, hidden: Floats) -> Floats:
+        """The talker's hidden vector as the predictor is fed it: float32 [width]."""
+        if self._projection is None:
+            return hidden
+        return self._projection.product(0, hidden) + self._bias
+
+    def code(self, group: int, code: int) -> Floats:
+        """A code of a group, 0 being the first code: float32 [width]."""
+        return self._inputs[group](np.array([code]))[0]
+
+    def logits(self, group: int, hidden: Floats) -> Floats:
+        """Head ``group``, of code ``group + 1``: float32 [B]."""
+        return self._heads.product(group, hidden)
+
+
+def _matrices(file: GGUFFile, names: list[str], width: int, lib: Library, threads: int) -> Matrices:
+    return Matrices(lib, [(file.raw(name), _kind(file, name)) for name in names], width, threads)
+
+
+def _kind(file: GGUFFile, name: str) -> TensorType:
+    """The type of a tensor that ``GGUFFile.raw`` has given out."""
+    kind = file.tensors[name].kind
+    assert kind is not None
+    return kind
+
+
+def _rows(file: GGUFFile, name: str) -> int:
+    info = file.tensors.get(name)
+    if info is None:
+        raise GGUFError(f"{file.path}: tensor {name!r} is missing")
+    return info.shape[0]
