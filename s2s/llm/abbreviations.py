@@ -45,14 +45,14 @@ _MAYBE_LAST = frozenset({"etc", "a.m", "p.m", "usw", "ecc", "b.c", "a.d"})
 
 _WORD = re.compile(r"[\w.’'\-ªº]*$")
 _INITIAL = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$")
-_LIST_NUMBER = re.compile(r"(?:^|\n)[ \t>*_]*\d{1,3}$")
+_LIST_NUMBER = re.compile(r"(?:\A|\n)[ \t>*_]*\d{1,3}$")
 
 
 def ends_sentence(before: str, following: str) -> bool:
     """Whether the full stop after `before` ends a sentence that `following` would begin.
 
     Args:
-        before: the text up to, not including, the full stop.
+        before: the response up to, not including, the full stop, or its last words.
         following: the first visible character after it, which is after a space.
     """
     word = _last_word(before)
@@ -78,7 +78,7 @@ def _last_word(before: str) -> str:
 
 
 def _ends_with_i(before: str, word: str) -> bool:
-    """ "So do I." ends, "J. Smith" and "U.S. troops" do not."""
+    """Tell "So do I." from an initial: "J. Smith" and "U.S. troops" do not."""
     previous = before[: len(before) - len(word)].split()
     return word == "I" and bool(previous) and previous[-1].islower()
 
@@ -89,6 +89,6 @@ _BEFORE_ORDINAL = frozenset(
 
 
 def _is_german_ordinal(before: str, following: str) -> bool:
-    """ "am 3. Oktober": the number is an ordinal, told by the small word before it."""
+    """Tell the ordinal in "am 3. Oktober" by the small word before it."""
     previous = before.split()[-2:-1]
     return following.isupper() and bool(previous) and previous[0].lower() in _BEFORE_ORDINAL

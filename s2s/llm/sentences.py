@@ -27,6 +27,9 @@ MARKUP_CHARS = 400
 CJK_CHARS_PER_WORD = 2
 """5.5 CJK characters and 2.6 words are a second of speech."""
 
+_CONTEXT_CHARS = 32
+"""Kept of what has left, to judge a full stop near the start of what is pending."""
+
 _WIDE_ENDS = frozenset("。！？｡︒।॥።፧။៕།༎۔")
 """End a sentence without a space after them."""
 _ENDS = frozenset(".!?…؟;։") | _WIDE_ENDS
@@ -81,6 +84,7 @@ class SentenceStream:
 
     def _reset(self) -> None:
         self._started = False
+        self._said = ""
         self._markup = _Markup()
         self._forget("")
 
@@ -124,6 +128,7 @@ class SentenceStream:
             boundary.mark -= end
             self._boundary = boundary
         self._started = True
+        self._said = (self._said + piece)[-_CONTEXT_CHARS:]
         return piece
 
     def _advance(self, char: str, low: bool) -> int:
@@ -185,7 +190,7 @@ class SentenceStream:
         return _Kind.CLAUSE
 
     def _decide_end(self, boundary: _Boundary, following: str) -> _Kind:
-        before = self._text[: boundary.mark]
+        before = self._said + self._text[: boundary.mark]
         mark = self._text[boundary.mark]
         if mark == "…" or (mark == "." and before.endswith("..")):
             return _Kind.CLAUSE if following.islower() else _Kind.SENTENCE

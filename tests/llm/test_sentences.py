@@ -72,7 +72,6 @@ def test_a_waiting_sentence_leaves_when_the_buffer_runs_low() -> None:
         "Meet me at 5 p.m. sharp. ",
         '"Really?" she asked him. ',
         "Am 3. Oktober ist z.B. frei. ",
-        "1. Take the first item. ",
         "Is it one (or two?) of them. ",
     ],
 )
@@ -114,6 +113,15 @@ def test_cut_between(text: str, pieces: list[str]) -> None:
 )
 def test_other_scripts_are_cut_at_their_own_marks(text: str, pieces: list[str]) -> None:
     assert cut(text) == pieces
+
+
+def test_a_list_number_belongs_to_its_item() -> None:
+    text = "These are the steps:\n1. Take it.\n2. Go"
+    assert cut(text) == ["These are the steps:\n", "1. Take it.\n", "2. Go"]
+
+
+def test_a_number_after_a_clause_is_no_list_number() -> None:
+    assert cut("As I said before, 42. Then 43.") == ["As I said before, ", "42. ", "Then 43."]
 
 
 def test_list_items_and_paragraphs_are_sentences() -> None:

@@ -126,7 +126,7 @@ def _read_day_month(match: re.Match[str]) -> str:
 
 
 def _half_day(text: str) -> str:
-    """ "p.m." -> "P M"; the full stop that also ends the sentence was not taken."""
+    """Read "p.m." as "P M"; the full stop that also ends the sentence was not taken."""
     return f"{text[0].upper()} M"
 
 

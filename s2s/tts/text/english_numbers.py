@@ -181,7 +181,7 @@ def _read_fraction(match: re.Match[str]) -> str:
 
 
 def _read_score(match: re.Match[str]) -> str:
-    """ "4.5/5", "8/10"; a fifth stays a fraction."""
+    """Read "4.5/5" and "8/10"; a fifth stays a fraction."""
     if match[2] == "5" and match[1] in {"1", "2", "3", "4"}:
         return match.group()
     return f"{decimal(match[1])} out of {cardinal(int(match[2]))}"
@@ -224,7 +224,7 @@ def _read_century_decade(match: re.Match[str]) -> str:
 
 
 def _read_lone_decade(match: re.Match[str]) -> str:
-    """ "the '90s", "his 30s", "the 830s"; a bare "30s" is half a minute."""
+    """Read "the '90s", "his 30s", "the 830s"; a bare "30s" is half a minute."""
     before, hundreds, tens = match[1] or "", match[2], int(match[3] or match[4])
     if not hundreds and tens < 2:
         return match.group()

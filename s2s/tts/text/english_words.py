@@ -94,7 +94,7 @@ def read_abbreviations(text: Tracked) -> None:
 
 
 def _read_street(match: re.Match[str]) -> str:
-    """ "Elm St." is a street, "Thanks Dr. Jones" is no drive."""
+    """A street ("Elm St."), but no drive in "Thanks Dr. Jones"."""
     rest = match.string[match.end() :]
     if match[2] in {"Dr", "Ct", "Pl", "Sq"} and re.match(r"\s+[A-Z]", rest):
         return match.group()
@@ -236,7 +236,7 @@ def _is_acronym(word: str) -> bool:
 
 
 def _spell_dotted(match: re.Match[str]) -> str:
-    """ "U.S." -> "U S"; at the end of the text its last stop also ends the sentence."""
+    """Read "U.S." as "U S"; at the end of the text its last stop also ends the sentence."""
     letters = " ".join(match[1].replace(".", "").upper())
     return letters + ("" if match.string[match.end() :].strip() else ".")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from s2s.tts.text.european_grammar import GRAMMARS, Currency
 from s2s.tts.text.tracked import Tracked
@@ -37,7 +37,7 @@ _PLAIN = re.compile(_N)
 _CODES = {"EUR": "€", "US$": "$", "USD": "$", "GBP": "£", "JPY": "¥"}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _say(number: int, language: str, kind: str) -> str | None:
     """Words from num2words; None when it is not installed or does not know the language."""
     try:
@@ -45,8 +45,9 @@ def _say(number: int, language: str, kind: str) -> str | None:
     except ImportError:
         log.warning(
             "num2words is not installed: numbers in %r stay digits. Install it with "
-            "`pip install num2words`.", language,
-        )  # fmt: skip
+            "`pip install num2words`.",
+            language,
+        )
         return None
     try:
         return str(num2words(number, lang=language, to=kind)).replace(",", "")
@@ -105,7 +106,7 @@ class _Reader:
         return _say(number, self.language, kind) or str(number)
 
     def number(self, text: str) -> str:
-        """ "1.234,5" -> words. A comma is decimal; a point is, unless three digits follow it."""
+        """Read "1.234,5". A comma is decimal; a point is, unless three digits follow it."""
         whole, fraction = _split_number(text)
         has_zero = not fraction and len(whole) > 1 and whole[0] == "0"
         if has_zero or len(whole) > 12:
@@ -227,7 +228,7 @@ def _unit(language: str) -> re.Pattern[str]:
 
 
 def _split_number(text: str) -> tuple[str, str]:
-    """ "1.234,5" -> ("1234", "5")."""
+    """Whole part and fraction: "1.234,5" -> ("1234", "5")."""
     text = text.replace("'", "").replace(" ", "")
     if "," in text:
         whole, _, fraction = text.replace(".", "").partition(",")

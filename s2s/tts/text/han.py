@@ -102,7 +102,7 @@ def read_han(text: Tracked, language: str) -> None:
 
 
 def by_digits(text: str) -> str:
-    """ "110" -> "一一零"; other characters are left out."""
+    """Read "110" as "一一零"; other characters are left out."""
     return "".join(_DIGITS[int(char)] for char in text if char in "0123456789")
 
 

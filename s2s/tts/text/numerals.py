@@ -83,12 +83,12 @@ def year(number: int) -> str:
 
 
 def digits(text: str) -> str:
-    """ "407" -> "four zero seven"; anything that is no ASCII digit is left out."""
+    """Read "407" as "four zero seven"; anything that is no ASCII digit is left out."""
     return " ".join(_ONES[int(char)] for char in text if char in "0123456789")
 
 
 def decimal(text: str) -> str:
-    """ "-1,234.50" -> "minus one thousand two hundred thirty-four point five zero".
+    """Read "-1,234.50": "minus one thousand two hundred thirty-four point five zero".
 
     Args:
         text: digits with optional sign, thousands commas and decimal point.

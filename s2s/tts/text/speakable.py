@@ -78,7 +78,7 @@ def _read_language(text: Tracked, code: str, lexicon: Lexicon) -> None:
 
 
 def guess_language(text: str) -> str:
-    """ "ja" for kana, "zh" for Han letters without, else "en"."""
+    """Tell Japanese by its kana, Chinese by Han letters without; anything else is English."""
     if _KANA.search(text):
         return "ja"
     han = len(_HAN.findall(text))
