@@ -142,7 +142,8 @@ class Engine:
             ids: the sentence's phoneme numbers.
             speaker: number of the speaker.
             scales: how to speak; None is as the voice's config says.
-            seed: makes the speech repeatable; None draws anew.
+            seed: makes the speech repeatable; None draws anew. A voice cut at the latent draws
+                inside its encoder, where no seed reaches.
             schedule: frames of each piece; None is what suits this machine.
 
         Raises:

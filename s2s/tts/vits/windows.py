@@ -44,6 +44,10 @@ DEFAULT_SCHEDULE = (8, 16, 32, 64, 160)
 takes longer to decode than the first one plays."""
 
 
+_LONGEST_PLAN = 16
+"""Chunks after which a size that hardly grows is kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """Frames [start, stop) are kept out of the decoded frames [first, last)."""
@@ -145,14 +149,12 @@ def plan(
     sizes = [first]
     ahead_s = first * frame_s
     while sizes[-1] < largest:
-        affordable = _affordable(cost, ahead_s / safety, margin)
-        size = min(2 * sizes[-1], largest, affordable)
-        if size <= sizes[-1] and len(sizes) > 8:
+        size = min(2 * sizes[-1], largest, _affordable(cost, ahead_s / safety, margin))
+        if size < first:
             break
-        size = max(first, size)
-        ahead_s += size * frame_s - cost.of(size + margin.both)
+        ahead_s += size * frame_s - safety * cost.of(size + margin.both)
         sizes.append(size)
-        if ahead_s <= 0.0:
+        if len(sizes) >= _LONGEST_PLAN:
             break
     return tuple(sizes)
 

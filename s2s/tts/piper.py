@@ -1,0 +1,151 @@
+"""Piper voices as a text-to-speech backend: thousands of voices, some 50 languages, streamed.
+
+A thin adapter around `s2s.tts.vits`. Sound is handed on in pieces that end where words end, so that
+what has been spoken is known to the word.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from s2s.runtime import Resources
+from s2s.store import StoreError
+from s2s.tts.base import AudioChunk, Capabilities, TtsError
+
+if TYPE_CHECKING:
+    from s2s.tts.vits import Manner, Sound, Voice
+
+
+@dataclass(frozen=True, slots=True)
+class PiperConfig:
+    """Options of a Piper voice."""
+
+    model: str = "piper-joe"
+    """A model of the store, a voice's .onnx file (its .json beside it), or a folder with one."""
+    speaker: str | None = None
+    """Name or number of the speaker, for voices that have several."""
+    noise_scale: float | None = None
+    """Variation of the sound; None is as the voice says."""
+    length_scale: float | None = None
+    """Slower above 1; None is as the voice says."""
+    noise_w: float | None = None
+    """Variation of the rhythm; None is as the voice says."""
+    sentence_silence_ms: int | None = None
+    """Between sentences; None is as the voice says."""
+    seed: int | None = None
+    """The same text then always gives the same samples; None varies, as people do."""
+    threads: int | None = None
+    """None measures what is fastest, up to the threads this backend was given."""
+
+
+class Piper:
+    """Speaks with one Piper voice. Calls may come from several threads."""
+
+    def __init__(self, config: PiperConfig, resources: Resources) -> None:
+        """Load the voice; the first time it is also cut and checked, which takes seconds.
+
+        Raises:
+            TtsError: the voice can't be had or used.
+        """
+        self._config = config
+        self._lock = threading.Lock()
+        self._voice: Voice | None = _load(config, resources)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        voice = self._loaded()
+        known = voice.config
+        return Capabilities(
+            sample_rate_hz=voice.sample_rate_hz,
+            streaming=voice.streams,
+            languages=(known.language,),
+            voices=tuple(known.speakers),
+            word_timing=voice.streams,
+        )
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text`; see `s2s.tts.base.Synthesizer`. The voice has one language."""
+        del language
+        from s2s.tts.vits import SpeechError, VoiceError
+
+        spoken = 0
+        begin = 0
+        try:
+            for sound in self._loaded().speak(text, self._manner(voice), stop=stop):
+                for chunk in _at_words(sound, begin, spoken):
+                    spoken = chunk.spoken_chars or spoken
+                    yield chunk
+                begin += len(sound.samples)
+        except (SpeechError, VoiceError) as error:
+            raise TtsError(f"piper: {error}") from error
+
+    def warm(self) -> None:
+        """Speak a short sentence, unheard."""
+        for _ in self.synthesize("Hello."):
+            pass
+
+    def close(self) -> None:
+        """Free the voice. Idempotent."""
+        with self._lock:
+            self._voice = None
+
+    def _loaded(self) -> Voice:
+        with self._lock:
+            if self._voice is None:
+                raise TtsError("piper was used after it was closed.")
+            return self._voice
+
+    def _manner(self, speaker: str | None) -> Manner:
+        from s2s.tts.vits import Manner
+
+        config = self._config
+        scales = self._loaded().config.scales
+        silence_ms = config.sentence_silence_ms
+        return Manner(
+            speaker=speaker or config.speaker,
+            scales=replace(
+                scales,
+                noise=_or(config.noise_scale, scales.noise),
+                length=_or(config.length_scale, scales.length),
+                noise_w=_or(config.noise_w, scales.noise_w),
+            ),
+            seed=config.seed,
+            sentence_silence_s=None if silence_ms is None else silence_ms / 1000.0,
+        )
+
+
+def _at_words(sound: Sound, begin: int, spoken: int) -> Iterator[AudioChunk]:
+    """`sound`, which begins at sample `begin`, cut after each word that ends in it."""
+    at = begin
+    for word in sound.words:
+        if word.end_sample > at:
+            yield AudioChunk(sound.samples[at - begin : word.end_sample - begin], word.end_char)
+            at = word.end_sample
+        spoken = word.end_char
+    if at - begin < len(sound.samples):
+        yield AudioChunk(sound.samples[at - begin :], spoken)
+
+
+def _or(chosen: float | None, default: float) -> float:
+    return default if chosen is None else chosen
+
+
+def _load(config: PiperConfig, resources: Resources) -> Voice:
+    from s2s.tts.vits import CutError, ModelFileError, VoiceError, load_voice
+
+    threads = config.threads or (1 if resources.threads == 1 else None)
+    try:
+        path = resources.store.path(config.model)
+        return load_voice(path, threads=threads, cache=resources.store.root / "split")
+    except (CutError, ModelFileError, StoreError, VoiceError) as error:
+        raise TtsError(f"piper: {error}") from error

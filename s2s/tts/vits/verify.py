@@ -1,0 +1,220 @@
+"""What the commands `voices verify`, `split`, `list` and `add` do, as functions.
+
+They return what they found; printing it is the command line's work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.runtime import onnx_session
+from s2s.store import Store, StoreError
+from s2s.tts.vits.check import (
+    QUIET,
+    TOLERANCE,
+    TRIAL_IDS,
+    decode_at_once,
+    decode_in_pieces,
+    difference,
+    parts_audio,
+    whole_audio,
+)
+from s2s.tts.vits.cuts import find_inputs
+from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.encoding import Encoded, encode
+from s2s.tts.vits.engine import model_path
+from s2s.tts.vits.onnx_file import read_model, write_model
+from s2s.tts.vits.parts import Parts, adopt_pair, cut_voice
+from s2s.tts.vits.split import Split, split_pair, split_voice
+from s2s.tts.vits.voice import VoiceError, config_path, read_config
+from s2s.tts.vits.windows import DEFAULT_SCHEDULE
+
+HUB = "rhasspy/piper-voices"
+"""Where the Piper project publishes its voices."""
+
+MAX_DRIFT = 0.01
+"""Part of the frame count by which a re-exported encoder may differ; more is a broken rhythm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `verify` found."""
+
+    path: Path
+    cut: str
+    """Where the voice was cut: before the flow, or at the decoder."""
+    decoding: str
+    """`steps` or `windows`."""
+    margin_frames: int
+    hop_samples: int
+    pieces_error: float
+    """Largest difference of samples between decoding in pieces and at once."""
+    whole_error: float | None
+    """The same between the two graphs and the original one, chance off; None without original."""
+    frames: int
+    """With chance off."""
+    original_frames: int | None
+    """Of the original graph; None without it."""
+
+    @property
+    def lossless(self) -> bool:
+        """Decoding in pieces gives what decoding at once gives."""
+        return self.pieces_error <= TOLERANCE
+
+    @property
+    def prosody_kept(self) -> bool | None:
+        """The frame count is the original's; None when there is nothing to compare with."""
+        if self.original_frames is None:
+            return None
+        return abs(self.frames - self.original_frames) <= MAX_DRIFT * self.original_frames
+
+    @property
+    def passed(self) -> bool:
+        """Nothing that could be checked is wrong."""
+        return self.lossless and self.prosody_kept is not False
+
+
+def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Verdict:
+    """Run the two checks that tell a good split from a bad one.
+
+    Args:
+        path: a single-graph voice, or `encoder.onnx` beside `decoder.onnx`.
+        original: the single graph that a pair was made from, for the check of the rhythm.
+
+    Raises:
+        VoiceError, ModelFileError, CutError: as for `load_engine`.
+    """
+    model = model_path(Path(path))
+    if model.name == "encoder.onnx":
+        decoder = model.with_name("decoder.onnx")
+        parts, split = (
+            adopt_pair(read_model(model), read_model(decoder)),
+            split_pair(model, decoder),
+        )
+        whole = Path(original) if original else None
+    else:
+        split = split_voice(model)
+        parts = cut_voice(read_model(model), split.cut)
+        whole = model
+    pieces_error = _pieces_error(parts, split)
+    audio, frames = parts_audio(parts, TRIAL_IDS)
+    whole_error = original_frames = None
+    if whole is not None:
+        reference = whole_audio(onnx_session(whole), find_inputs(read_model(whole)), TRIAL_IDS)
+        whole_error = difference(audio, reference)
+        original_frames = len(reference) // split.hop
+    return Verdict(
+        path=model,
+        cut="before the flow" if split.cut == "before_flow" else "at the decoder",
+        decoding="steps" if split.steps else "windows",
+        margin_frames=split.margin.left,
+        hop_samples=split.hop,
+        pieces_error=pieces_error,
+        whole_error=whole_error,
+        frames=frames,
+        original_frames=original_frames,
+    )
+
+
+def _pieces_error(parts: Parts, split: Split) -> float:
+    """One sentence encoded, then decoded by the original operators at once and as we stream it."""
+    ids = np.array(TRIAL_IDS * 8, np.int64)
+    session = onnx_session(split.encoder)
+    encoded = encode(session, split.cut, ids, 0, QUIET, np.random.default_rng(0))
+    fixed = {k: v for k, v in encoded.fixed.items() if k in split.decoder_inputs}
+    plain = onnx_session(write_model(parts.decoder))
+    once = decode_at_once(plain, encoded.frames(0, encoded.total), fixed, parts.mask)
+    decoding = _streamed(encoded, split, parts)
+    return difference(once, decode_in_pieces(decoding, encoded.total, DEFAULT_SCHEDULE))
+
+
+def _streamed(encoded: Encoded, split: Split, parts: Parts) -> Decoding:
+    session = onnx_session(split.decoder)
+    fixed = {k: v for k, v in encoded.fixed.items() if k in split.decoder_inputs}
+    if split.steps:
+        return SteppedDecoding(session, split.steps, encoded.frames, encoded.total, fixed)
+    return WindowedDecoding(
+        session,
+        split.margin,
+        split.hop,
+        encoded.frames,
+        encoded.total,
+        fixed,
+        mask=parts.mask is not None,
+    )
+
+
+def prepare_voice(path: str | Path, *, anew: bool = False) -> Split:
+    """Cut a voice ahead of time. Errors as for `load_engine`."""
+    model = model_path(Path(path))
+    decoder = model.with_name("decoder.onnx")
+    if model.name == "encoder.onnx" and decoder.is_file():
+        return split_pair(model, decoder)
+    return split_voice(model, anew=anew)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A voice on this machine."""
+
+    path: Path
+    language: str
+    sample_rate_hz: int
+    speakers: int
+    split: bool
+    """Ready to stream without being cut first."""
+
+
+def installed_voices(folders: Iterable[Path]) -> list[Installed]:
+    """Every voice below `folders`: an .onnx file with a config beside it that can be read."""
+    found: dict[Path, Installed] = {}
+    for folder in folders:
+        for model in sorted(folder.rglob("*.onnx")):
+            if ".split-" in model.parent.name or model.name == "decoder.onnx":
+                continue
+            try:
+                config = read_config(config_path(model))
+            except VoiceError:
+                continue
+            split = any(model.parent.glob(f"{model.name}.split-*/split.json"))
+            found[model] = Installed(
+                model, config.language, config.sample_rate_hz, config.speaker_count, split
+            )
+    return list(found.values())
+
+
+def add_voice(name: str, store: Store) -> Path:
+    """Fetch a published voice and its config; gives the model's path.
+
+    Args:
+        name: `piper:en_US-joe-medium`, or the same without `piper:`.
+        store: fetches and keeps.
+
+    Raises:
+        StoreError: not a voice's name, or it can't be fetched.
+    """
+    address = published_address(name)
+    store.path(f"{address}.json")
+    return store.path(address)
+
+
+def published_address(name: str) -> str:
+    """Where a voice is published: `hf://rhasspy/piper-voices/en/en_US/joe/medium/...onnx`.
+
+    Raises:
+        StoreError: not a voice's name.
+    """
+    plain = name.removeprefix("piper:")
+    match = re.fullmatch(r"(([a-z]{2,3})_[A-Z]{2})-([\w+]+)-(x_low|low|medium|high)", plain)
+    if match is None:
+        raise StoreError(
+            f"{name}: a Piper voice is named language_COUNTRY-name-quality, "
+            "such as piper:en_US-joe-medium. All names: https://huggingface.co/rhasspy/piper-voices"
+        )
+    locale, language, speaker, quality = match.groups()
+    return f"hf://{HUB}/{language}/{locale}/{speaker}/{quality}/{plain}.onnx"

@@ -1,0 +1,161 @@
+"""Text to sound: sentences, silence, speakers, words. Letters are the phonemes here."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.tts.vits import Manner, Scales, Voice, VoiceError, load_voice
+from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
+from s2s.tts.vits.voice import VoiceConfig
+
+DATA = Path(__file__).parents[2] / "data" / "vits"
+SYMBOLS = "_^$ .,!?'abcdefghijklmnopqrstuvwxyz"
+IDS = {symbol: [i] for i, symbol in enumerate(SYMBOLS)}
+QUIET = Manner(scales=Scales(0.0, 1.0, 0.0), seed=1)
+
+
+def make_voice(folder: Path, name: str = "plain", **fields: object) -> Voice:
+    folder.mkdir(exist_ok=True)
+    shutil.copy(DATA / f"{name}.onnx", folder)
+    fields = {"phoneme_id_map": IDS, "phoneme_type": "text", **fields}
+    (folder / "voice.json").write_text(json.dumps(fields), encoding="utf-8")
+    return load_voice(folder, threads=1)
+
+
+@pytest.fixture
+def voice(tmp_path: Path) -> Voice:
+    return make_voice(tmp_path / "voice")
+
+
+def test_words_are_told_in_order_and_once(voice: Voice) -> None:
+    text = "Well, this is one. And that is two!"
+    sounds = list(voice.speak(text.lower(), QUIET))
+    words = [word for sound in sounds for word in sound.words]
+    assert [text[w.start_char : w.end_char] for w in words] == text.split()
+    total = sum(len(sound.samples) for sound in sounds)
+    times = [t for w in words for t in (w.start_sample, w.end_sample)]
+    assert times == sorted(times)
+    assert times[0] >= 0
+    assert times[-1] <= total
+
+
+def test_a_word_is_told_with_the_piece_it_ends_in(voice: Voice) -> None:
+    heard = 0
+    for sound in voice.speak("several words to be said here now", QUIET):
+        begin, heard = heard, heard + len(sound.samples)
+        assert all(begin < word.end_sample <= heard for word in sound.words)
+
+
+def test_silence_is_between_sentences_only(voice: Voice) -> None:
+    one = sum(len(s.samples) for s in voice.speak("abc.", QUIET))
+    sounds = list(voice.speak("abc. abc.", QUIET))
+    gap = round(0.2 * voice.sample_rate_hz)
+    assert sum(len(s.samples) for s in sounds) == 2 * one + gap
+    assert [len(s.samples) for s in sounds if not s.samples.any()] == [gap]
+    short = Manner(QUIET.speaker, QUIET.scales, 1, sentence_silence_s=0.0)
+    assert sum(len(s.samples) for s in voice.speak("abc. abc.", short)) == 2 * one
+
+
+def test_phonemes_with_silence_end_a_phrase(tmp_path: Path) -> None:
+    pauses = {"phoneme_silence": {",": 0.1}}
+    voice = make_voice(tmp_path / "pausing", inference=pauses)
+    sounds = list(voice.speak("abc, abc", QUIET))
+    gap = round(0.1 * voice.sample_rate_hz)
+    assert [len(s.samples) for s in sounds if not s.samples.any()] == [gap]
+    words = [word for sound in sounds for word in sound.words]
+    assert [(w.start_char, w.end_char) for w in words] == [(0, 4), (5, 8)]
+    assert words[1].start_sample - words[0].end_sample >= gap
+
+
+def test_phonemes_given_directly_need_no_phonemizer(tmp_path: Path) -> None:
+    voice = make_voice(tmp_path / "direct", phoneme_type="pinyin")
+    with pytest.raises(VoiceError, match="give phonemes instead"):
+        list(voice.speak("abc"))
+    direct = np.concatenate([s.samples for s in voice.speak_phonemes([list("abc.")], QUIET)])
+    other = make_voice(tmp_path / "text")
+    spoken = np.concatenate([s.samples for s in other.speak("abc.", QUIET)])
+    assert np.array_equal(direct, spoken)
+
+
+def test_unknown_phonemes_are_left_out_and_logged(
+    voice: Voice, caplog: pytest.LogCaptureFixture
+) -> None:
+    sounds = list(voice.speak("abßc", QUIET))
+    assert "ß" in caplog.text
+    words = [word for sound in sounds for word in sound.words]
+    assert [(w.start_char, w.end_char) for w in words] == [(0, 4)]
+
+
+def test_stop_ends_the_speech(voice: Voice) -> None:
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 4
+
+    sounds = list(voice.speak("one two three. " * 20, QUIET, stop=stop))
+    assert 1 <= len(sounds) <= 4
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+def test_nothing_to_say_is_no_sound(voice: Voice, text: str) -> None:
+    assert list(voice.speak(text)) == []
+
+
+def test_an_unknown_speaker_is_an_error(voice: Voice) -> None:
+    with pytest.raises(VoiceError, match="no speaker 'otto'"):
+        list(voice.speak("abc", Manner(speaker="otto")))
+
+
+def test_speakers_are_chosen_by_name(tmp_path: Path) -> None:
+    fields = {"num_speakers": 3, "speaker_id_map": {"anna": 0, "otto": 2}}
+    voice = make_voice(tmp_path / "many", "speakers", **fields)
+    by_name = [
+        np.concatenate([s.samples for s in voice.speak("abc.", Manner(name, QUIET.scales, 1))])
+        for name in ("anna", "otto", "2")
+    ]
+    assert not np.array_equal(by_name[0], by_name[1])
+    assert np.array_equal(by_name[1], by_name[2])
+
+
+# --- phonemizers -------------------------------------------------------------------------------
+
+
+def config(voice: str) -> VoiceConfig:
+    return VoiceConfig(
+        22050, {"a": (1,)}, {}, "espeak", voice, "en", {}, 1, Scales(), 0.2, {}, None  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_letters_are_decomposed_and_split_into_sentences() -> None:
+    assert TextPhonemizer().sentences("Né. Oui !") == [list("Ne\u0301."), list("Oui !")]
+    assert TextPhonemizer().word("é") == "e\u0301"
+
+
+def test_without_espeak_other_languages_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    with pytest.raises(VoiceError, match=r"'de' need eSpeak NG: pip install piper-tts"):
+        make_phonemizer(config("de"))
+
+
+def test_without_any_phonemizer_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    monkeypatch.setitem(sys.modules, "hibari.g2p", None)
+    with pytest.raises(VoiceError, match=r"piper-tts.*hibari-tts"):
+        make_phonemizer(config("en-us"))
+
+
+def test_english_without_espeak_is_respelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hibari.g2p")
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    phonemizer = make_phonemizer(config("en-us"))
+    assert isinstance(phonemizer, RespelledEnglish)
+    spoken = ["".join(sentence) for sentence in phonemizer.sentences("The judge says: boy! Now.")]
+    assert spoken == ["ðə dʒˈʌdʒ sˈɛz: bˈɔɪ!", "nˈaʊ."]
