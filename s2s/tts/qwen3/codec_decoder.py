@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from s2s.runtime import onnx_session
 from s2s.tts.qwen3.codec_decoder_graph import (
-    GRAPH_NAME,
+    FRAMES_GRAPH,
     GRAPH_VERSION,
-    build_decoder_graph,
+    WAVE_GRAPH,
+    build_decoder_graphs,
 )
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError
 from s2s.tts.qwen3.onnx_builder import cached_graph
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_FRAMES_A_RUN = 16
 """A longer call is cut into runs of this many frames: same samples, bounded memory."""
+
+FRAMES_A_SLICE = 1
+"""Frames the second graph takes at once: its activations then fit the processor's cache."""
 
 
 @dataclass(slots=True)
@@ -50,21 +54,14 @@ class OnnxCodecDecoder:
     any thread, a state from one at a time."""
 
     def __init__(self, graph: Path, spec: CodecDecoderSpec, *, threads: int = 1) -> None:
-        """Load a graph written by `build_decoder_graph`. Raises CodecError for an older one."""
-        self._session = onnx_session(graph, threads=threads)
+        """Load graphs written by `build_decoder_graphs`; ``graph`` is the path it returned.
+
+        Raises CodecError for older ones.
+        """
         self._spec = spec
-        version = self._session.get_modelmeta().custom_metadata_map.get("version")
-        if version != str(GRAPH_VERSION):
-            raise CodecError(
-                f"{graph} has version {version}, this program needs {GRAPH_VERSION}: "
-                "delete it, it is built again"
-            )
-        self._empty = {
-            item.name: np.zeros([size if isinstance(size, int) else 0 for size in item.shape], "f4")
-            for item in self._session.get_inputs()
-            if item.name.startswith(STATE_PREFIX)
-        }
-        self._outputs = ["pcm", *(_next(name) for name in self._empty)]
+        self._frames = _Part(graph, "steps", threads)
+        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), "pcm", threads)
+        self._empty = self._frames.empty | self._wave.empty
 
     @classmethod
     def open(
@@ -80,8 +77,10 @@ class OnnxCodecDecoder:
 
         fingerprint: stands for the checkpoint, so that another one gets another graph.
         """
-        folder = cache / f"{GRAPH_NAME}-{fingerprint}-v{GRAPH_VERSION}"
-        graph = cached_graph(folder, GRAPH_NAME, lambda to: build_decoder_graph(spec, tensors, to))
+        folder = cache / f"codec_decoder-{fingerprint}-v{GRAPH_VERSION}"
+        graph = cached_graph(
+            folder, FRAMES_GRAPH, lambda to: build_decoder_graphs(spec, tensors, to)
+        )
         return cls(graph, spec, threads=threads)
 
     @property
@@ -132,15 +131,19 @@ class OnnxCodecDecoder:
         return CodecState(position, values)
 
     def _run(self, state: CodecState, codes: Ids) -> Floats:
-        from onnxruntime import OrtValue
-
-        feeds = dict(state.tensors)
-        feeds["codes"] = OrtValue.ortvalue_from_numpy(codes)
-        feeds["position"] = OrtValue.ortvalue_from_numpy(np.array(state.position, dtype=np.int64))
-        pcm, *tensors = self._session.run_with_ort_values(self._outputs, feeds)
-        state.tensors = dict(zip(self._empty, tensors, strict=True))
+        """One run of the first graph, and as many of the second as it has slices."""
+        tensors = dict(state.tensors)
+        feeds = {"codes": codes, "position": np.array(state.position, dtype=np.int64)}
+        steps = self._frames.run(feeds, tensors)
+        slices = -(-len(codes) // FRAMES_A_SLICE)
+        size = len(steps) // len(codes) * FRAMES_A_SLICE
+        parts = [
+            self._wave.run({"steps": steps[at * size : (at + 1) * size]}, tensors)
+            for at in range(slices)
+        ]
+        state.tensors = tensors
         state.position += len(codes)
-        return np.asarray(pcm.numpy(), dtype=np.float32)
+        return np.concatenate(parts)
 
     def _checked(self, codes: Ids) -> Ids:
         groups, size = self._spec.code_groups, self._spec.codebook_size
@@ -154,5 +157,34 @@ class OnnxCodecDecoder:
         return np.ascontiguousarray(codes, dtype=np.int64)
 
 
-def _next(state: str) -> str:
-    return NEXT_PREFIX + state.removeprefix(STATE_PREFIX)
+class _Part:
+    """One graph: an output from inputs and its share of the state."""
+
+    def __init__(self, graph: Path, output: str, threads: int) -> None:
+        self._session = onnx_session(graph, threads=threads)
+        version = self._session.get_modelmeta().custom_metadata_map.get("version")
+        if version != str(GRAPH_VERSION):
+            raise CodecError(
+                f"{graph} has version {version}, this program needs {GRAPH_VERSION}: "
+                "delete it, it is built again"
+            )
+        self.empty = {
+            item.name: np.zeros([size if isinstance(size, int) else 0 for size in item.shape], "f4")
+            for item in self._session.get_inputs()
+            if item.name.startswith(STATE_PREFIX)
+        }
+        """What its part of the state is at the start of a stream, by name."""
+        after = [NEXT_PREFIX + name.removeprefix(STATE_PREFIX) for name in self.empty]
+        self._outputs = [output, *after]
+
+    def run(
+        self, inputs: Mapping[str, npt.NDArray[np.generic]], state: dict[str, OrtValue]
+    ) -> Floats:
+        """The output; this graph's tensors in ``state`` are replaced by the next ones."""
+        from onnxruntime import OrtValue
+
+        feeds = {name: OrtValue.ortvalue_from_numpy(array) for name, array in inputs.items()}
+        feeds |= {name: state[name] for name in self.empty}
+        output, *tensors = self._session.run_with_ort_values(self._outputs, feeds)
+        state.update(zip(self.empty, tensors, strict=True))
+        return np.asarray(output.numpy(), dtype=np.float32)

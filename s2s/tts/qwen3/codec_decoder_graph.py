@@ -1,9 +1,13 @@
-"""The codec decoder as one ONNX graph with explicit state, built from the checkpoint's tensors.
+"""The codec decoder as two ONNX graphs with explicit state, built from the checkpoint's tensors.
 
-Any split of the frames into calls gives the samples of one call; zero state is the start of a
-stream. Linear layers that follow one another are multiplied into one matrix when the graph is
-built, in float64: quantizer projections, first convolution and input projection; output
-projection and first upsampling; norm weights and layer scales into the neighbouring matrices.
+The first takes codes as far as the wide layers go, which are all weights: best run on many frames.
+The second makes samples, and is all activations: best run a frame at a time, so that they stay in
+the processor's cache. In both, any split of the frames into calls gives the result of one call;
+zero state is the start of a stream.
+
+Linear layers that follow one another are multiplied into one matrix when the graph is built, in
+float64: quantizer projections, first convolution and input projection; output projection and first
+upsampling; norm weights and layer scales into the neighbouring matrices.
 
 Architecture: Qwen3TTSTokenizerV2Decoder of the official ``qwen-tts`` package.
 """
@@ -19,32 +23,43 @@ from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.onnx_builder import GraphBuilder
 from s2s.tts.qwen3.onnx_steps import StepBuilder, Tensors, Wide, expand_heads
 
-GRAPH_NAME = "codec_decoder"
+FRAMES_GRAPH, WAVE_GRAPH = "codec_frames", "codec_wave"
 GRAPH_VERSION = 1
-"""Raised when the graph or its state changes: older caches and primed states are then not used."""
+"""Raised when graphs or state change: older caches and primed states are then not used."""
 
+_WIDE_BLOCKS = 2
+"""Upsampling blocks in the first graph."""
 _CONVNEXT_EPS = 1e-6
 _SNAKE_EPS = 1e-9
 _KERNEL = 7
 _DILATIONS = (1, 3, 9)
 
 
-def build_decoder_graph(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:
-    """Write the graph into ``folder`` and return its path.
+def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:
+    """Write both graphs into ``folder`` and return the path of the first.
 
-    Inputs: ``codes`` int64 [frames, groups], ``position`` int64 [] (frames decoded so far), and
-    the state tensors, each ``state.X``. Outputs: ``pcm`` float32 [frames * samples_per_frame] and
-    each ``next.X``.
+    The first: ``codes`` int64 [frames, groups] and ``position`` int64 [] (frames decoded so far)
+    to ``steps`` float32 [steps, width]. The second: ``steps`` to ``pcm`` float32 [samples]. Both
+    have state tensors besides, ``state.X`` in and ``next.X`` out.
 
     Raises CodecError when a tensor does not have the shape the spec asks for.
     """
-    with GraphBuilder(folder, GRAPH_NAME) as graph:
+    blocks = range(1, len(spec.upsample_rates) + 1)
+    wide, narrow = blocks[:_WIDE_BLOCKS], blocks[_WIDE_BLOCKS:]
+    width = spec.decoder_dim >> len(wide)
+    with GraphBuilder(folder, WAVE_GRAPH) as graph:
+        decoder = _Decoder(graph, tensors, spec)
+        steps = graph.input("steps", np.float32, ("steps", width))
+        pcm = decoder.waveform(decoder.widen(steps, narrow))
+        graph.output("pcm", pcm, np.float32, ("samples",))
+        graph.save({"version": str(GRAPH_VERSION)})
+    with GraphBuilder(folder, FRAMES_GRAPH) as graph:
         decoder = _Decoder(graph, tensors, spec)
         codes = graph.input("codes", np.int64, ("frames", spec.code_groups))
         position = graph.input("position", np.int64, ())
         steps = decoder.transformer(decoder.vectors(codes), position)
-        steps = decoder.upsample(steps)
-        graph.output("pcm", decoder.waveform(steps), np.float32, ("samples",))
+        steps = decoder.widen(decoder.upsample(steps), wide)
+        graph.output("steps", steps, np.float32, ("steps", width))
         return graph.save({"version": str(GRAPH_VERSION)})
 
 
@@ -103,7 +118,7 @@ class _Decoder(StepBuilder):
         return normed
 
     def upsample(self, normed: str) -> str:
-        """Frames to the rate of the first convolution, through the ConvNeXt blocks."""
+        """Frames through the ConvNeXt blocks and the first convolution: [steps, decoder_dim]."""
         spec = self.spec
         latent = spec.latent_dim
         name = "decoder.pre_transformer"
@@ -122,22 +137,25 @@ class _Decoder(StepBuilder):
             steps = self.linear(steps, matrix, bias)
             steps = self.graph.op("Reshape", steps, self.graph.ints(-1, latent))
             steps = self._convnext(f"{name}.1", f"convnext_{at}", steps)
+        return self._conv("decoder.decoder.0.conv", "first", steps, latent, spec.decoder_dim)
+
+    def widen(self, steps: str, blocks: range) -> str:
+        """Upsampling blocks, numbered from 1: each has fewer channels and a higher rate."""
+        for at in blocks:
+            name = f"decoder.decoder.{at}.block"
+            width = self.spec.decoder_dim >> (at - 1)
+            steps = self._snake(f"{name}.0", steps, width)
+            rate = self.spec.upsample_rates[at - 1]
+            steps = self._spread(f"{name}.1.conv", f"spread_{at}", steps, width, rate)
+            for unit, dilation in enumerate(_DILATIONS):
+                state = f"unit_{at}_{unit}"
+                steps = self._residual(f"{name}.{unit + 2}", state, steps, width // 2, dilation)
         return steps
 
     def waveform(self, steps: str) -> str:
-        """Convolutions and Snakes up to the sample rate: float32 [samples]."""
-        graph, spec = self.graph, self.spec
-        width = spec.decoder_dim
-        steps = self._conv("decoder.decoder.0.conv", "first", steps, spec.latent_dim, width)
-        for at, rate in enumerate(spec.upsample_rates, start=1):
-            name = f"decoder.decoder.{at}.block"
-            steps = self._snake(f"{name}.0", steps, width)
-            steps = self._spread(f"{name}.1.conv", f"spread_{at}", steps, width, rate)
-            width //= 2
-            for unit, dilation in enumerate(_DILATIONS):
-                state = f"unit_{at}_{unit}"
-                steps = self._residual(f"{name}.{unit + 2}", state, steps, width, dilation)
-        last = len(spec.upsample_rates) + 1
+        """The last channels to float32 [samples]."""
+        graph, last = self.graph, len(self.spec.upsample_rates) + 1
+        width = self.spec.decoder_dim >> (last - 1)
         steps = self._snake(f"decoder.decoder.{last}", steps, width)
         steps = self._conv(f"decoder.decoder.{last + 1}.conv", "last", steps, width, 1)
         steps = graph.op("Clip", steps, self.scalar(-1.0), self.scalar(1.0))
@@ -224,12 +242,21 @@ class _Decoder(StepBuilder):
         return self.conv(padded, weight, self.wide(f"{name}.bias", out), dilation=dilation)
 
     def _residual(self, name: str, state: str, steps: str, width: int, dilation: int) -> str:
+        """Snake, convolution, Snake, matrix, added to the steps. The second Snake's frequencies are
+        multiplied into the convolution and divided out of the matrix."""
+        graph = self.graph
         inner = self._snake(f"{name}.act1", steps, width)
-        inner = self._conv(f"{name}.conv1.conv", state, inner, width, width, dilation)
-        inner = self._snake(f"{name}.act2", inner, width)
+        padded = self.with_history(state, inner, (_KERNEL - 1) * dilation, width)
+        alpha, share = self._snake_values(f"{name}.act2", width)
+        kernel = self.wide(f"{name}.conv1.conv.weight", width, width, _KERNEL)
+        bias = self.wide(f"{name}.conv1.conv.bias", width)
+        kernel = alpha[:, None, None] * kernel
+        angles = self.conv(padded, kernel, alpha * bias, dilation=dilation)
+        inner = self._add_waves(angles, angles, alpha * share)
         matrix = self.wide(f"{name}.conv2.conv.weight", width, width, 1).squeeze(2).T
-        inner = self.linear(inner, matrix, self.wide(f"{name}.conv2.conv.bias", width))
-        return self.graph.op("Add", steps, inner)
+        bias = self.wide(f"{name}.conv2.conv.bias", width)
+        inner = self.linear(inner, matrix / alpha[:, None], bias)
+        return graph.op("Add", steps, inner)
 
     def _spread(self, name: str, state: str, steps: str, width: int, rate: int) -> str:
         """A transposed convolution of kernel ``2 * rate`` and stride ``rate``, as a matrix: each
@@ -245,9 +272,17 @@ class _Decoder(StepBuilder):
 
     def _snake(self, name: str, steps: str, width: int) -> str:
         """SnakeBeta: x + sin(e^alpha x)^2 / (e^beta + 1e-9), per channel."""
-        graph = self.graph
+        alpha, share = self._snake_values(name, width)
+        angles = self.graph.op("Mul", steps, self.values(alpha))
+        return self._add_waves(steps, angles, share)
+
+    def _snake_values(self, name: str, width: int) -> tuple[Wide, Wide]:
+        """Frequency and height of the waves of each channel."""
         alpha = np.exp(self.wide(f"{name}.alpha", width))
-        share = 1.0 / (np.exp(self.wide(f"{name}.beta", width)) + _SNAKE_EPS)
-        wave = graph.op("Sin", graph.op("Mul", steps, self.values(alpha)))
-        wave = graph.op("Mul", graph.op("Mul", wave, wave), self.values(share))
+        return alpha, 1.0 / (np.exp(self.wide(f"{name}.beta", width)) + _SNAKE_EPS)
+
+    def _add_waves(self, steps: str, angles: str, heights: Wide) -> str:
+        graph = self.graph
+        wave = graph.op("Sin", angles)
+        wave = graph.op("Mul", graph.op("Mul", wave, wave), self.values(heights))
         return graph.op("Add", steps, wave)
