@@ -206,14 +206,18 @@ ASAP YMCA YWCA ISBN IEEE UCLA AARP ACLU ADHD ATMS AAPL HTTP HTTPS UEFI UUID GUID
 EULA URI AUD EUR USD CEO IOT NAACP OECD UAE USSR IELTS OLED APIS RSVP GPU CPU TPU
 """
 _SPELLED = frozenset(_SPELLED_TEXT.split())
-_ACRONYM = re.compile(r"(?<![\w.'])([A-Z]{2,6})(s|'s)?(?![\w'])")
+_RESPELLED = {"JSON": "Jason", "JPEG": "jay peg", "MPEG": "em peg"}
+_ACRONYM = re.compile(r"(?<![\w.'])([A-Z]{2,})(s|'s)?(?![\w'])")
 _DOTTED_ACRONYM = re.compile(r"(?<![\w.])((?:[A-Za-z]\.){2,})(?!\w)")
 _CAPITAL_WORD = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
 
 def read_acronyms(text: Tracked, knows: Callable[[str], bool]) -> None:
-    """Spell acronyms in place, but not those that are said as a word or that the lexicon knows."""
+    """Spell acronyms in place, but not those that are said as a word or that the lexicon knows.
+
+    A word in capitals gets small letters: many voices spell what is in capitals.
+    """
     text.sub(_DOTTED_ACRONYM, _spell_dotted)
     capitals = _CAPITAL_WORD.findall(text.text)
     if not capitals:
@@ -226,9 +230,10 @@ def read_acronyms(text: Tracked, knows: Callable[[str], bool]) -> None:
 def _read_acronym(match: re.Match[str], *, shouting: bool) -> str:
     word, ending = match[1], match[2] or ""
     has_vowel = any(char in "AEIOUY" for char in word)
-    if word in _SPELLED or not has_vowel or (len(word) <= 3 and not shouting and _is_acronym(word)):
+    no_word = not has_vowel and len(word) <= 6
+    if word in _SPELLED or no_word or (len(word) <= 3 and not shouting and _is_acronym(word)):
         return " ".join(word) + ("'s" if ending else "")
-    return match.group()
+    return _RESPELLED.get(word, word.capitalize()) + ending
 
 
 def _is_acronym(word: str) -> bool:
