@@ -525,10 +525,17 @@ def write_checkpoint(folder: Path, kind: str, tiny: bool = True, seed: int = 0) 
          "return_attention_mask": True},
     )  # fmt: skip
     write_safetensors(folder / "model.safetensors", list(main_tensors(config)), "BF16", seed)
+    write_codec(codec, tiny, seed)
+    return folder
+
+
+def write_codec(folder: Path, tiny: bool = True, seed: int = 0) -> Path:
+    """The speech tokenizer alone; returns ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
     config = codec_config(tiny)
-    write_json(codec / "config.json", config)
+    write_json(folder / "config.json", config)
     write_json(
-        codec / "preprocessor_config.json",
+        folder / "preprocessor_config.json",
         {"feature_extractor_type": "EncodecFeatureExtractor", "feature_size": 1,
          "sampling_rate": 24000, "padding_side": "right", "padding_value": 0.0,
          "return_attention_mask": True, "chunk_length_s": None, "overlap": None},
@@ -537,7 +544,7 @@ def write_checkpoint(folder: Path, kind: str, tiny: bool = True, seed: int = 0) 
         *codec_decoder_tensors(config["decoder_config"]),
         *codec_encoder_tensors(config["encoder_config"]),
     ]
-    write_safetensors(codec / "model.safetensors", tensors, "F32", seed)
+    write_safetensors(folder / "model.safetensors", tensors, "F32", seed)
     return folder
 
 

@@ -14,16 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.runtime import onnx_session
+from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.codec_decoder_graph import (
     FRAMES_GRAPH,
     GRAPH_VERSION,
     WAVE_GRAPH,
     build_decoder_graphs,
 )
-from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError
+from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError, CodecSpec
+from s2s.tts.qwen3.fingerprint import codec_fingerprint
 from s2s.tts.qwen3.onnx_builder import cached_graph
 from s2s.tts.qwen3.onnx_steps import NEXT_PREFIX, STATE_PREFIX, Tensors
 from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.spec import read_json
 
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
@@ -82,6 +85,11 @@ class OnnxCodecDecoder:
             folder, FRAMES_GRAPH, lambda to: build_decoder_graphs(spec, tensors, to)
         )
         return cls(graph, spec, threads=threads)
+
+    @property
+    def codebook_size(self) -> int:
+        """Codes are from 0 to one less than this."""
+        return self._spec.codebook_size
 
     @property
     def samples_per_frame(self) -> int:
@@ -155,6 +163,17 @@ class OnnxCodecDecoder:
         if low < 0 or high >= size:
             raise ValueError(f"codes must be from 0 to {size - 1}, got {low} to {high}")
         return np.ascontiguousarray(codes, dtype=np.int64)
+
+
+def open_decoder(folder: Path, cache: Path, *, threads: int = 1) -> OnnxCodecDecoder:
+    """The decoder of a speech tokenizer folder (config.json, model.safetensors).
+
+    Its graphs are built on first use and kept in ``cache``; the tensors are read only then.
+    Raises CodecError, CheckpointError or SpecError for one that cannot be used.
+    """
+    spec = CodecSpec.from_config(read_json(folder / "config.json")).decoder
+    key = codec_fingerprint(folder)
+    return OnnxCodecDecoder.open(spec, Checkpoint(folder), cache, key, threads=threads)
 
 
 class _Part:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder
+from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
 from s2s.tts.qwen3.codec_decoder_graph import GRAPH_VERSION
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec
-from s2s.tts.qwen3.fingerprint import fingerprint
+from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
 from s2s.tts.qwen3.mel import RATE_HZ
 from s2s.tts.qwen3.ports import CodecEncoder, Floats, SpeakerEncoder
 from s2s.tts.qwen3.reference_audio import check_reference
@@ -23,24 +23,6 @@ from s2s.tts.qwen3.voices import PrimedState, Voice, VoiceError
 APPENDED_SILENCE_S = 0.5
 """Appended to the recording before it becomes codes, so that the first word of the answer does not
 begin with the last sound of the reference (faster-qwen3-tts, pull request 9)."""
-
-
-def model_fingerprint(folder: Path) -> str:
-    """What an enrolled voice must have been made with to be used with this checkpoint folder."""
-    codec = folder / "speech_tokenizer" / "model.safetensors"
-    return fingerprint(folder / "model.safetensors", codec)
-
-
-def open_decoder(folder: Path, cache: Path, *, threads: int = 1) -> OnnxCodecDecoder:
-    """The codec decoder of a checkpoint folder; its graph is built on first use, in ``cache``.
-
-    Raises CodecError, CheckpointError or SpecError for one that cannot be used.
-    """
-    codec = folder / "speech_tokenizer"
-    spec = CodecSpec.from_config(read_json(codec / "config.json")).decoder
-    tensors = Checkpoint(codec)
-    key = fingerprint(codec / "config.json", codec / "model.safetensors")
-    return OnnxCodecDecoder.open(spec, tensors, cache, key, threads=threads)
 
 
 def prime(decoder: OnnxCodecDecoder, voice: Voice) -> CodecState:
@@ -76,8 +58,8 @@ class Enrolment:
         encoder_spec = _speaker_spec(folder, spec, config)
         codec_folder = folder / "speech_tokenizer"
         codec_spec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
-        codec_key = fingerprint(codec_folder / "config.json", codec_folder / "model.safetensors")
-        key = model_fingerprint(folder)
+        codec_key = codec_fingerprint(codec_folder)
+        key = voice_fingerprint(folder)
         return cls(
             model=f"{spec.size} {spec.kind.value}",
             fingerprint=key,
@@ -87,7 +69,7 @@ class Enrolment:
             codec=OnnxCodecEncoder.open(
                 codec_spec.encoder, Checkpoint(codec_folder), cache, codec_key, threads=threads
             ),
-            decoder=open_decoder(folder, cache, threads=threads),
+            decoder=open_decoder(codec_folder, cache, threads=threads),
         )
 
     def enrol(self, name: str, pcm: Floats, text: str = "") -> tuple[Voice, list[str]]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from s2s.tts.qwen3.checkpoint import Checkpoint
+
+_DIGITS = 16
+_SPEAKER = "speaker_encoder."
 _SAMPLE_BYTES = 4096
 _STRIDE_BYTES = 1 << 20
 _HEADER_LIMIT_BYTES = 100_000_000
@@ -28,4 +32,23 @@ def fingerprint(*files: Path) -> str:
             for start in range(0, size, _STRIDE_BYTES):
                 file.seek(start)
                 digest.update(file.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:_DIGITS]
+
+
+def voice_fingerprint(folder: Path) -> str:
+    """16 hexadecimal digits for the parts of a checkpoint folder that make voices: its speaker
+    encoder and its codec. Conversion of the language model does not change them.
+
+    Raises CheckpointError when the weights cannot be read, OSError when files are missing.
+    """
+    weights = Checkpoint(folder)
+    digest = hashlib.sha256(codec_fingerprint(folder / "speech_tokenizer").encode())
+    for name in sorted(name for name in weights.names if name.startswith(_SPEAKER)):
+        digest.update(name.encode())
+        digest.update(weights.load(name).tobytes())
+    return digest.hexdigest()[:_DIGITS]
+
+
+def codec_fingerprint(folder: Path) -> str:
+    """Of a speech tokenizer folder: what a graph must have been made of to be used for it."""
+    return fingerprint(folder / "config.json", folder / "model.safetensors")

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from s2s.audio import read_wav
-from s2s.tts.qwen3.enrol import Enrolment, model_fingerprint, open_decoder, prime
+from s2s.tts.qwen3.codec_decoder import open_decoder
+from s2s.tts.qwen3.convert import convert
+from s2s.tts.qwen3.enrol import Enrolment, prime
+from s2s.tts.qwen3.fingerprint import voice_fingerprint
 from s2s.tts.qwen3.voices import (
     SUFFIX,
     PrimedState,
@@ -102,10 +105,18 @@ def test_without_a_transcript_there_is_only_the_vector(
 
 def test_another_models_voice_is_refused(voice: Voice, tiny_qwen3: Tiny, tmp_path: Path) -> None:
     save_voice(voice, tmp_path)
-    other = model_fingerprint(tiny_qwen3("1.7b-base"))
-    assert voice.fingerprint == model_fingerprint(tiny_qwen3("0.6b-base"))
+    other = voice_fingerprint(tiny_qwen3("1.7b-base"))
+    assert voice.fingerprint == voice_fingerprint(tiny_qwen3("0.6b-base"))
     with pytest.raises(VoiceError, match=r"made with another model \(0b6 base\)"):
         load_voice("anna", tmp_path, other)
+
+
+def test_a_voice_fits_what_the_model_is_converted_to(
+    voice: Voice, tiny_qwen3: Tiny, tmp_path: Path
+) -> None:
+    converted = convert(tiny_qwen3("0.6b-base"), "q8_0", converted=tmp_path)
+    assert converted != tiny_qwen3("0.6b-base")
+    assert voice_fingerprint(converted) == voice.fingerprint
 
 
 def test_models_that_do_not_clone_are_refused(tiny_qwen3: Tiny, cache: Path) -> None:
@@ -198,5 +209,5 @@ def test_warnings_are_given_with_the_voice(enrolment: Enrolment, pcm: np.ndarray
 
 
 def test_the_decoder_alone_opens_for_every_kind(tiny_qwen3: Tiny, cache: Path) -> None:
-    decoder = open_decoder(tiny_qwen3("1.7b-voicedesign"), cache)
+    decoder = open_decoder(tiny_qwen3("1.7b-voicedesign") / "speech_tokenizer", cache)
     assert decoder.decode(decoder.new_state(), np.zeros((1, 16), np.int64)).shape == (1920,)
