@@ -95,10 +95,76 @@ class Builder:
         bounds = (self.const([n]) for n in (start, stop, 1, step))
         return self.add("Slice", x, *bounds)
 
+    def size(self, x: str, axis: int) -> str:
+        """Length of x along an axis, int64 [1]."""
+        bounds = (self.const([n]) for n in (axis, axis + 1, 0))
+        return self.add("Slice", self.add("Shape", x), *bounds)
+
     def zeros_like(self, x: str) -> str:
         """Zeros in the shape of x, the way PyTorch exports them."""
         value = helper.make_tensor("value", TensorProto.FLOAT, [1], [0.0])
         return self.add("ConstantOfShape", self.add("Shape", x), value=value)
+
+
+def sentence_mask(b: Builder, x: str) -> str:
+    """Ones up to each sentence's length, [1, 1, phonemes]."""
+    index = b.add("Range", b.const(0), b.add("Squeeze", b.size(x, 2)), b.const(1))
+    inside = b.add(
+        "Less", b.add("Unsqueeze", index, b.const([0])),
+        b.add("Unsqueeze", "input_lengths", b.const([1])),
+    )  # fmt: skip
+    return b.add("Unsqueeze", b.add("Cast", inside, to=TensorProto.FLOAT), b.const([1]))
+
+
+def widened(b: Builder, table: str, count: str, window: int) -> str:
+    """A table of distances with zeros for all that a sentence of `count` phonemes has."""
+    more = b.add("Sub", count, b.const([window + 1]))
+    zero = b.const([0])
+    wide = b.add("Pad", table, b.add("Concat", zero, more, zero, zero, more, zero, axis=0))
+    end = b.add("Sub", b.add("Mul", count, b.const([2])), b.const([1]))
+    used = b.add("Slice", wide, zero, end, b.const([1]), b.const([1]))
+    return b.add("Unsqueeze", used, zero)
+
+
+def relative_attention(b: Builder, x: str, mask: str, channels: int) -> str:
+    """Self-attention that knows distances up to two phonemes, as VITS's exporter writes it."""
+    heads, window = 2, 2
+    size = channels // heads
+    n, zero, one, minus = b.size(x, 2), b.const([0]), b.const([1]), b.const([-1])
+    split = b.add("Concat", one, b.const([heads, size]), n, axis=0)
+    query, key, value = (
+        b.add("Reshape", b.conv(x, channels, channels, 1), split) for _ in range(3)
+    )
+    query = b.add("Transpose", query, perm=[0, 1, 3, 2])
+    query = b.add("Div", query, b.const(size**0.5, np.float32))
+    tables = [widened(b, b.random(1, 2 * window + 1, size, scale=1.0), n, window) for _ in "kv"]
+    local = b.add("MatMul", query, b.add("Transpose", tables[0], perm=[0, 1, 3, 2]))
+    twice = b.add("Mul", n, b.const([2]))
+    start = b.add("Concat", one, b.const([heads]), axis=0)
+    local = b.add("Pad", local, b.const([0] * 7 + [1]))
+    local = b.add("Reshape", local, b.add("Concat", start, b.add("Mul", n, twice), axis=0))
+    fill = b.add("Sub", n, one)
+    local = b.add("Pad", local, b.add("Concat", *[zero] * 5, fill, axis=0))
+    rows = b.add("Concat", start, b.add("Add", n, one), b.add("Sub", twice, one), axis=0)
+    local = b.add("Reshape", local, rows)
+    local = b.add("Slice", local, zero, n, b.const([2]), one)
+    local = b.add("Slice", local, fill, b.const([2**62]), b.const([3]), one)
+    scores = b.add("Add", b.add("MatMul", query, key), local)
+    pairs = b.add("Mul", b.add("Unsqueeze", mask, b.const([2])), b.add("Unsqueeze", mask, minus))
+    hidden = b.add("Equal", pairs, b.const(0.0, np.float32))
+    scores = b.add("Where", hidden, b.const(-1e4, np.float32), scores)
+    attention = b.add("Softmax", scores, axis=-1)
+    out = b.add("MatMul", attention, b.add("Transpose", value, perm=[0, 1, 3, 2]))
+    wide = b.add("Pad", attention, b.add("Concat", *[zero] * 7, fill, axis=0))
+    flat = b.add("Mul", n, b.add("Sub", twice, one))
+    wide = b.add("Reshape", wide, b.add("Concat", start, flat, axis=0))
+    wide = b.add("Pad", wide, b.add("Concat", zero, zero, n, zero, zero, zero, axis=0))
+    wide = b.add("Reshape", wide, b.add("Concat", start, n, twice, axis=0))
+    wide = b.add("Slice", wide, one, b.const([2**62]), b.const([3]), one)
+    out = b.add("Add", out, b.add("MatMul", wide, tables[1]))
+    out = b.add("Transpose", out, perm=[0, 1, 3, 2])
+    out = b.add("Reshape", out, b.add("Concat", one, b.const([channels]), n, axis=0))
+    return b.add("Mul", b.add("Add", x, b.conv(out, channels, channels, 1)), mask)
 
 
 def text_side(b: Builder, shape: Shape) -> tuple[str, str, str]:
@@ -106,8 +172,11 @@ def text_side(b: Builder, shape: Shape) -> tuple[str, str, str]:
     c = shape.channels
     x = b.add("Gather", b.random(64, c, scale=1.0), "input")
     x = b.add("Transpose", x, perm=[0, 2, 1])
-    x = b.add("Relu", b.conv(x, c, c, 3))
-    stats = b.add("Split", b.conv(x, c, 2 * c, 1), b.const([c, c]), axis=1, count=2)
+    mask = sentence_mask(b, x)
+    x = relative_attention(b, b.add("Mul", x, mask), mask, c)
+    x = b.add("Mul", b.add("Relu", b.conv(x, c, c, 3)), mask)
+    stats = b.add("Mul", b.conv(x, c, 2 * c, 1), mask)
+    stats = b.add("Split", stats, b.const([c, c]), axis=1, count=2)
     rhythm = b.conv(x, c, 1, 3)
     if shape.chance_in_rhythm:
         empty = b.channel_slice(b.add("Concat", x, x, axis=1), 0, 2)
@@ -116,7 +185,7 @@ def text_side(b: Builder, shape: Shape) -> tuple[str, str, str]:
         rhythm = b.add("Add", rhythm, b.conv(noise, 2, 1, 1))
     rhythm = b.add("Mul", b.add("Exp", rhythm), b.const(3.0, np.float32))
     rhythm = b.add("Mul", rhythm, b.add("Gather", "scales", b.const(1), axis=0))
-    return stats, f"{stats}:1", b.add("Ceil", rhythm)
+    return stats, f"{stats}:1", b.add("Ceil", b.add("Mul", rhythm, mask))
 
 
 def expanded(b: Builder, tokens: str, path: str) -> str:
@@ -219,7 +288,7 @@ def latent_side(b: Builder, shape: Shape) -> tuple[str, str, tuple[str, int] | N
     return z, mask, voice
 
 
-def finish(b: Builder, shape: Shape, inputs: list, outputs: dict[str, list]) -> ModelProto:
+def finish(b: Builder, inputs: list, outputs: dict[str, list]) -> ModelProto:
     """A model of what was built."""
     values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in outputs.items()]
     graph = helper.make_graph(b.nodes, "voice", inputs, values, b.weights)
@@ -235,7 +304,7 @@ def whole_voice(shape: Shape, seed: int) -> ModelProto:
     b.nodes.append(
         helper.make_node("Unsqueeze", [audio, b.const([1])], ["output"], name="n_output")
     )
-    return finish(b, shape, inputs_of(shape), {"output": ["batch_size", 1, 1, "samples"]})
+    return finish(b, inputs_of(shape), {"output": ["batch_size", 1, 1, "samples"]})
 
 
 def voice_pair(shape: Shape, seed: int) -> tuple[ModelProto, ModelProto]:
@@ -245,7 +314,7 @@ def voice_pair(shape: Shape, seed: int) -> tuple[ModelProto, ModelProto]:
     for name, value in (("z", z), ("y_mask", mask)):
         b.nodes.append(helper.make_node("Identity", [value], [name], name=f"n_{name}"))
     c = shape.channels
-    encoder = finish(b, shape, inputs_of(shape), {"z": ["b", c, "t"], "y_mask": ["b", 1, "t"]})
+    encoder = finish(b, inputs_of(shape), {"z": ["b", c, "t"], "y_mask": ["b", 1, "t"]})
     b = Builder(seed + 1)
     audio = waveform(b, b.add("Mul", "z", "y_mask"), shape, None)
     b.nodes.append(helper.make_node("Identity", [audio], ["output"], name="n_output"))
@@ -253,7 +322,7 @@ def voice_pair(shape: Shape, seed: int) -> tuple[ModelProto, ModelProto]:
         helper.make_tensor_value_info("z", TensorProto.FLOAT, ["b", c, "t"]),
         helper.make_tensor_value_info("y_mask", TensorProto.FLOAT, ["b", 1, "t"]),
     ]
-    return encoder, finish(b, shape, inputs, {"output": ["b", 1, "n"]})
+    return encoder, finish(b, inputs, {"output": ["b", 1, "n"]})
 
 
 def files() -> dict[str, bytes]:

@@ -59,8 +59,8 @@ def test_attributes_are_read() -> None:
     upsample = next(node for node in model.nodes if node.op == "ConvTranspose")
     assert upsample.ints_attribute("strides") == (4,)
     assert upsample.int_attribute("group", 7) == 7
-    joined = next(node for node in model.nodes if node.op == "Concat")
-    assert joined.int_attribute("axis", 0) == 1
+    split = next(node for node in model.nodes if node.op == "Split")
+    assert split.int_attribute("axis", 0) == 1
 
 
 def test_built_nodes_run() -> None:

@@ -1,0 +1,71 @@
+"""A real voice: exact against its own graph, with the margin that its kernels give."""
+
+import numpy as np
+import pytest
+
+from s2s.runtime import onnx_session
+from s2s.store import Store
+from s2s.tts.vits.check import (
+    TOLERANCE,
+    FramesOf,
+    decode_at_once,
+    decode_in_pieces,
+    difference,
+    random_frames,
+)
+from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.onnx_file import read_model, write_model
+from s2s.tts.vits.parts import AUDIO, Cut, cut_voice
+from s2s.tts.vits.stepwise import make_stepwise
+from s2s.tts.vits.verify import verify_voice
+from s2s.tts.vits.windows import Margin
+
+pytestmark = pytest.mark.models("piper-joe")
+
+SCALES = {"scales": np.array([0.667, 1.0, 0.8], np.float32)}
+
+
+def joe_model():
+    return read_model(Store().path("piper-joe/en_US-joe-medium.onnx"))
+
+
+@pytest.mark.parametrize(("cut", "frames"), [("latent", 11), ("before_flow", 43)])
+def test_the_margin_of_a_medium_voice(cut: Cut, frames: int) -> None:
+    assert cut_voice(joe_model(), cut).reach() == (Margin(frames, frames), 256)
+
+
+@pytest.mark.parametrize("cut", ["latent", "before_flow"])
+def test_pieces_are_exact(cut: Cut) -> None:
+    parts = cut_voice(joe_model(), cut)
+    fixed = SCALES if cut == "before_flow" else {}
+    total = 150
+    frames = random_frames(parts, total)
+    plain = onnx_session(write_model(parts.decoder))
+    whole = decode_at_once(plain, frames, fixed, parts.mask)
+    stepper, steps = make_stepwise(parts.decoder, parts.moving, AUDIO, parts.mask)
+    session = onnx_session(write_model(stepper))
+    for sizes in ((8, 16, 32, 64), (3, 50), (1, 1, 90)):
+        stepped = SteppedDecoding(session, steps, FramesOf(frames), total, fixed)
+        assert difference(whole, decode_in_pieces(stepped, total, sizes)) <= TOLERANCE
+    margin, hop = parts.reach()
+    assert hop == 256
+    masked = parts.mask is not None
+    windowed = WindowedDecoding(plain, margin, hop, FramesOf(frames), total, fixed, masked)
+    assert difference(whole, decode_in_pieces(windowed, total, (8, 40))) <= TOLERANCE
+
+
+def test_two_frames_less_is_wrong() -> None:
+    parts = cut_voice(joe_model(), "latent")
+    frames = random_frames(parts, 90)
+    plain = onnx_session(write_model(parts.decoder))
+    whole = decode_at_once(plain, frames, {}, None)
+    windowed = WindowedDecoding(plain, Margin(9, 9), 256, FramesOf(frames), 90, {}, False)
+    assert difference(whole, decode_in_pieces(windowed, 90, (8, 16, 32))) > TOLERANCE
+
+
+def test_it_verifies() -> None:
+    verdict = verify_voice(Store().path("piper-joe"))
+    assert verdict.passed
+    assert verdict.decoding == "steps"
+    assert verdict.cut == "before the flow"
+    assert verdict.frames == verdict.original_frames
