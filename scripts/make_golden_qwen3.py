@@ -2,10 +2,13 @@
 
     python scripts/make_golden_qwen3.py CHECKPOINTS tests/data/qwen3
 
-runs in an environment of its own: qwen-tts 0.1.1, transformers 4.57.3, torch (CPU). CHECKPOINTS
+    python scripts/make_golden_qwen3.py --full CHECKPOINT tests/data/qwen3
+
+run in an environment of their own: qwen-tts 0.1.1, transformers 4.57.3, torch (CPU). CHECKPOINTS
 holds one tiny random checkpoint a kind, made by ``make_random_qwen3.py --tiny``. A file
 ``KIND.npz`` holds the arrays of a kind, ``cases.json`` says which request each one belongs to,
-``checksums.json`` which checkpoints they were made from.
+``checksums.json`` which checkpoints they were made from. The second form takes a full-size random
+0.6b-customvoice checkpoint and records the first logits and eight frames: ``full.npz``.
 
 Everything runs in float32 on one thread. For sampled runs the random numbers are recorded: the
 draw below is what ``torch.multinomial`` does for one sample on a CPU, and the script checks that
@@ -29,6 +32,7 @@ KINDS = ("0.6b-base", "0.6b-customvoice", "1.7b-base", "1.7b-customvoice", "1.7b
 GREEDY_FRAMES = 52
 SAMPLED_FRAMES = 24
 SEEDS = 12
+FULL_FRAMES = 8
 REFERENCE_TEXT = "Das ist eine schöne Stimme."
 STRINGS = (
     "Hello there, how are you today?",
@@ -290,8 +294,29 @@ def golden_of_kind(folder: Path, kind: str, out: Path) -> list[dict[str, Any]]:
     return cases
 
 
+@torch.inference_mode()
+def golden_of_full_size(folder: Path, out: Path) -> None:
+    """Write full.npz: first logits, and codes of a greedy run."""
+    model = load_official(folder)
+    case = CASES["customvoice"][0]
+    options = {"do_sample": False, "subtalker_dosample": False, "max_new_tokens": FULL_FRAMES + 1}
+    with Recorder(model, 0, FULL_FRAMES + 1) as seen:
+        call(model, case, options)
+    assert seen.codes is not None
+    np.savez_compressed(
+        out / "full.npz",
+        first_logits=seen.steps["logits"][0],
+        hidden=seen.steps["hidden"][0],
+        codes=seen.codes,
+    )
+
+
 def main() -> None:
     """Command line."""
+    if sys.argv[1] == "--full":
+        torch.set_num_threads(2)
+        golden_of_full_size(Path(sys.argv[2]), Path(sys.argv[3]))
+        return
     checkpoints, out = Path(sys.argv[1]), Path(sys.argv[2])
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -97,6 +97,8 @@ class _Idle(Generic[T, P]):
     predictor: P
     room: int
     prefix: Floats
+    broken: bool = False
+    """A backend failed while it used them: not to be used again."""
 
     def close(self) -> None:
         """Free both."""
@@ -153,6 +155,20 @@ class Engine(Generic[T, P, D]):
         chunks = self._chunks(prompt, codes, take, schedule or ScheduleConfig(), stale, report)
         return Speech(chunks, report)
 
+    def keep_primed(self, codes: Ids, state: D) -> None:
+        """Keep a decoder state that has heard ``codes``, int64 [frames, G], for clones in context
+        of that recording; the engine closes it when it is no longer needed."""
+        with self._lock:
+            old = self._primed.pop(codes.tobytes(), None)
+            if self._closed:
+                old = state
+            else:
+                self._primed[codes.tobytes()] = state
+            if len(self._primed) > _PRIMED_VOICES:
+                old = self._primed.popitem(last=False)[1]
+        if old is not None:
+            old.close()
+
     def close(self) -> None:
         """Free every idle state; utterances that still run free their own."""
         with self._lock:
@@ -178,6 +194,8 @@ class Engine(Generic[T, P, D]):
         decoder: D | None = None
         try:
             out = prefill(self._model.talker, idle.state, prompt, done, stale, report)
+            if done + report.prefilled_positions >= prompt.prefix:
+                idle.prefix = prompt.embeddings[: prompt.prefix]
             if out is None:
                 report.ending = Ending.STOPPED
                 return
@@ -185,10 +203,13 @@ class Engine(Generic[T, P, D]):
             states = (idle.state, idle.predictor)
             made = frames(self._model, states, out, prompt, take, stale, report)
             yield from self._sound(made, decoder, schedule, stale, report, began_s)
+        except Exception:
+            idle.broken = True
+            raise
         finally:
             if decoder is not None:
                 decoder.close()
-            self._give_back(idle, prompt, report)
+            self._give_back(idle)
 
     def _sound(
         self,
@@ -207,7 +228,10 @@ class Engine(Generic[T, P, D]):
         def emit(finished: bool) -> Iterator[Chunk]:
             now_s = perf_counter()
             size = schedule.emit(length, finished, (now_s - began_s) * 1000)
-            if not size or stale():
+            if not size:
+                return
+            if stale():
+                report.ending = Ending.STOPPED
                 return
             codes = np.stack(waiting)
             waiting.clear()
@@ -250,13 +274,10 @@ class Engine(Generic[T, P, D]):
         self._model.talker.rewind(idle.state, kept)
         return idle, kept
 
-    def _give_back(self, idle: _Idle[T, P], prompt: Prompt, report: Report) -> None:
-        """Keep the state for the next utterance when its prefix is known to stand in it."""
-        whole = report.talker_steps + report.frames > 0
-        if whole:
-            idle.prefix = prompt.embeddings[: prompt.prefix]
+    def _give_back(self, idle: _Idle[T, P]) -> None:
+        """Keep the states for the next utterance, unless others are kept or they are broken."""
         with self._lock:
-            keep = whole and self._idle is None and not self._closed
+            keep = self._idle is None and not self._closed and not idle.broken
             if keep:
                 self._idle = idle
         if not keep:
@@ -276,15 +297,8 @@ class Engine(Generic[T, P, D]):
                 return self._decoder.fork(primed)
         state = self._decoder.new_state()
         self._decoder.decode(state, voice_codes)
-        copy = self._decoder.fork(state)
-        with self._lock:
-            old = (
-                [self._primed.popitem(last=False)[1]] if len(self._primed) >= _PRIMED_VOICES else []
-            )
-            self._primed[key] = state
-        for stale_state in old:
-            stale_state.close()
-        return copy
+        self.keep_primed(voice_codes, self._decoder.fork(state))
+        return state
 
 
 class Onset:

@@ -45,6 +45,7 @@ class Tokenizer:
         of the tokens that are never split."""
         self._vocabulary = vocabulary
         self._ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+        self._unranked = len(self._ranks)
         self._added = added
         alternatives = sorted(added, key=len, reverse=True)
         self._split = re.compile(f"({'|'.join(map(re.escape, alternatives))})") if added else None
@@ -85,14 +86,11 @@ class Tokenizer:
 
     def _merge_word(self, word: str) -> tuple[int, ...]:
         symbols = [self._bytes[byte] for byte in word.encode("utf-8", "replace")]
-        none = len(self._ranks)
         while len(symbols) > 1:
-            rank, at = min(
-                (self._ranks.get(pair, none), at) for at, pair in enumerate(pairwise(symbols))
-            )
-            if rank == none:
+            best = min(pairwise(symbols), key=lambda pair: self._ranks.get(pair, self._unranked))
+            if best not in self._ranks:
                 break
-            symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+            symbols = _joined(symbols, best)
         return tuple(self._vocabulary[symbol] for symbol in symbols)
 
 
@@ -114,6 +112,20 @@ def byte_characters() -> list[str]:
     others = (byte for byte in range(256) if byte not in table)
     table |= {byte: chr(256 + at) for at, byte in enumerate(others)}
     return [table[byte] for byte in range(256)]
+
+
+def _joined(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    """The symbols with every occurrence of the pair made one, from the left."""
+    out: list[str] = []
+    joinable = False  # the last of ``out`` is not itself a pair just joined
+    for symbol in symbols:
+        if joinable and (out[-1], symbol) == pair:
+            out[-1] += symbol
+            joinable = False
+        else:
+            out.append(symbol)
+            joinable = True
+    return out
 
 
 @lru_cache(_CACHED_WORDS)
