@@ -196,9 +196,7 @@ class ScriptedSynthesizer:
             if stop():
                 return
             samples = tone[start : start + chunk].astype(np.float32)
-            self.clock.wait_until(
-                self.clock.now() + self.costs.tts_rtf * len(samples) / SYNTH_HZ
-            )
+            self.clock.wait_until(self.clock.now() + self.costs.tts_rtf * len(samples) / SYNTH_HZ)
             yield AudioChunk(samples, min(len(text), int(len(text) * (start + chunk) / total)))
 
     def warm(self) -> None:
