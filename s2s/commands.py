@@ -122,14 +122,15 @@ def models_path(store: Store, names: Iterable[str]) -> int:
 def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
     """The models of the manifest that a session with this config loads."""
     known = {model.name for model in store.models}
-    wanted = {name for name in (config.models.vad, config.models.end_of_turn) if name in known}
+    wanted = {config.models.vad, config.models.end_of_turn or ""} & known
     for stage in registry.STAGES:
         section = getattr(config, stage)
+        backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)
         values = options.values() if isinstance(options, dict) else ()
-        named = {value for value in values if isinstance(value, str) and value in known}
-        wanted |= named or set(registry.find(stage, section.backend).models)
-    return store.select(sorted(name for name in wanted if name))
+        texts = [value for value in values if isinstance(value, str)]
+        wanted |= {name for text in texts for name in (text, backend.model_prefix + text)} & known
+    return store.select(sorted(wanted))
 
 
 def show_config(config: Config) -> int:

@@ -66,6 +66,8 @@ class Backend:
     """Modules it imports; `a|b` is either."""
     models: tuple[str, ...] = ()
     """Models of the manifest that its default options use."""
+    model_prefix: str = ""
+    """What the option `model` may leave out of a manifest name: `base` is `whisper-base`."""
     traits: Traits = Traits()
     normalise: Callable[[Mapping[str, object]], dict[str, object]] = dict
     """Turns options as a user may write them into the fields of the config."""
@@ -92,6 +94,7 @@ BACKENDS: tuple[Backend, ...] = (
         extra="faster-whisper",
         requires=("faster_whisper",),
         models=("whisper-base",),
+        model_prefix="whisper-",
     ),
     Backend(
         stage="stt",

@@ -297,3 +297,23 @@ def test_a_piper_voice_is_listed_cut_and_verified(
     assert capsys.readouterr().out.count("pass  ") == 2
     assert cli.main(["voices", "list"]) == 0
     assert f"--tts piper --tts.model {voice}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "model"),
+    [
+        (["--stt", "faster-whisper"], "whisper-base"),
+        (["--stt", "faster-whisper", "--stt.model", "tiny.en"], "whisper-tiny.en"),
+        (["--tts", "piper"], "piper-joe"),
+    ],
+)
+def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: str):
+    options = cli._parser().parse_args(cli._settings_as_flags(["models", "pull", *flags]))
+    try:
+        made = cli._config(options)
+    except registry.RegistryError as error:
+        pytest.skip(str(error))
+    names = {found.name for found in commands.needed_models(made, store.Store())}
+    assert model in names
+    assert "smollm2-135m" in names
+    assert len(names) == 5 - ("--stt" in flags)
