@@ -27,10 +27,10 @@ def read_english(text: Tracked, knows: Callable[[str], bool]) -> None:
         knows: whether the user's lexicon has a word.
     """
     read_initials(text)
+    read_operators(text)
     read_money(text)
     read_dates(text)
     read_abbreviations(text)
-    read_operators(text)
     read_romans(text)
     read_numbers(text)
     read_rates(text)

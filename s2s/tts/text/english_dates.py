@@ -20,7 +20,7 @@ _DAYS = {
     "thur": "Thursday", "thurs": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
 }  # fmt: skip
 _TIME = r"(?:[01]?\d|2[0-4]):[0-5]\d"
-_HALF_DAY = r"(?:[aApP]\.?[mM](?!\w)(?:\.(?!\s*$|\s+[A-Z\"]))?)"
+_HALF_DAY = r"(?:[aApP]\.?[mM](?!\w)(?:\.(?=\s+[a-z]|[,;:!?)]))?)"
 
 _ISO = re.compile(
     r"(?<![\w-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?"
@@ -100,10 +100,13 @@ def _read_iso(match: re.Match[str]) -> str:
 def _read_numeric(match: re.Match[str]) -> str:
     """Month first with slashes and hyphens as in the US, day first with dots; else what fits."""
     first, second, year_number = int(match[1]), int(match[3]), _full_year(match[4])
+    padded = match[2] == "." and len(match.group()) == len("04.07.76")
     month, day = (second, first) if match[2] == "." else (first, second)
     if month > 12:
         month, day = day, month
-    if not (1 <= month <= 12 and 1 <= day <= 31) or (match[2] != "/" and len(match[4]) == 2):
+    if not (1 <= month <= 12 and 1 <= day <= 31) or (
+        match[2] != "/" and len(match[4]) == 2 and not padded
+    ):
         return match.group()
     return _date(year_number, month, day)
 

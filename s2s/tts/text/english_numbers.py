@@ -22,7 +22,7 @@ _ZIP = re.compile(
     r"\b((?:zip|postal)(?: code)?(?: is)?:? |(?<=[a-z], )[A-Z]{2} )(\d{5}(?:-\d{4})?)\b", re.I
 )
 _EMERGENCY = re.compile(r"(?<![\w.,$€£-])911(?![\w%]|[.,]\d)")
-_DOTTED = re.compile(r"(?<![\w.])([vV]?)(\d+(?:\.\d+){2,})(?![\w]|\.\d)")
+_DOTTED = re.compile(r"(?<![\w.])(\d+(?:\.\d+){2,})(?::(\d{2,5}))?(?![\w]|\.\d)")
 _VERSION = re.compile(r"\b[vV](?:er)?\.? ?(\d+(?:\.\d+)*)\b")
 _SCIENTIFIC = re.compile(rf"(?<![\w.])({NUMBER})[eE]([+-]?\d+)\b")
 _TIMES_TEN = re.compile(r"(?<=\d) ?[×x*] ?10\^?([⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=\^)[+-]?\d+)")
@@ -93,7 +93,7 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_EMERGENCY, "nine one one")
     text.sub(_ZIP, lambda m: m[1] + digits(m[2]))
     text.sub(_VERSION, lambda m: f"version {_dotted(m[1])}")
-    text.sub(_DOTTED, lambda m: _dotted(m[2]))
+    text.sub(_DOTTED, lambda m: _dotted(m[1]) + (f" colon {plain_number(m[2])}" if m[2] else ""))
     text.sub(_NUMBER_SIGN, "number ")
     text.sub(_TIMES_TEN, lambda m: f" times ten to the {_exponent(m[1])}")
     text.sub(_SCIENTIFIC, lambda m: f"{decimal(m[1])} times ten to the {_exponent(m[2])}")
@@ -182,7 +182,8 @@ def _read_fraction(match: re.Match[str]) -> str:
 
 def _read_score(match: re.Match[str]) -> str:
     """Read "4.5/5" and "8/10"; a fifth stays a fraction."""
-    if match[2] == "5" and match[1] in {"1", "2", "3", "4"}:
+    is_fifths = match[2] == "5" and match[1] in {"1", "2", "3", "4"}
+    if is_fifths or float(match[1]) > int(match[2]):
         return match.group()
     return f"{decimal(match[1])} out of {cardinal(int(match[2]))}"
 

@@ -83,7 +83,7 @@ _DEGREE_NAMES = {
     "℉": " Fahrenheit",
 }
 _UNIT = re.compile(
-    rf"(?<![\w.])({NUMBER})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?"
+    rf"(?<![\w.])(?<![A-Za-z]-)({NUMBER})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?"
     rf"(?: ?/ ?({_PER_WORDS}))?"
     r"(?![\w/]|\.\d|-\w|'\w)(?:\.(?= [a-z]))?"
 )
@@ -96,6 +96,10 @@ _POWERS = {
     "3": "cubic ",
 }
 _RATE = re.compile(rf"(?<=[a-z)]) ?/ ?({_PER_WORDS})(?!\w)")
+_UNIT_AFTER_WORD = re.compile(
+    r"(?<=[a-z] )(kg|mg|lbs?|oz|km|cm|mm|ml|mL|mph|kWh|kHz|MHz|GHz|GB|MB|TB|ms|hrs|mins)(?![\w/])"
+)
+_LONE_DEGREES = re.compile(r"° ?([CF])(?!\w)")
 _AMBIGUOUS = frozenset({"m", "g", "s", "h", "l", "L", "W", "V", "J", "mo", "mi"})
 
 
@@ -105,11 +109,13 @@ def read_units(text: Tracked) -> None:
     text.sub(_PRIMES, _read_prime)
     text.sub(_PERCENT, lambda m: f"{_number(m[1])} {'percent' if m[2] == '%' else 'per mille'}")
     text.sub(_DEGREES, _read_degrees)
+    text.sub(_LONE_DEGREES, lambda m: "degrees" + _DEGREE_NAMES[m[1]])
     text.sub(_UNIT, _read_unit)
 
 
 def read_rates(text: Tracked) -> None:
-    """Read "/month" and the like after a word."""
+    """Read units and "/month" after words; runs after the numbers were read."""
+    text.sub(_UNIT_AFTER_WORD, lambda m: _UNITS[m[1]][1])
     text.sub(_RATE, lambda m: f" per {_PER[m[1]]}")
 
 

@@ -31,12 +31,13 @@ _DOTTED_WORDS = {
     "ltd": "Limited", "corp": "Corporation", "co": "Company", "bros": "Brothers",
     "assn": "Association", "univ": "University", "apt": "apartment", "appt": "appointment",
     "tel": "telephone", "ext": "extension", "fig": "figure", "figs": "figures", "eq": "equation",
-    "vol": "volume", "ch": "chapter", "sec": "section", "ed": "edition", "pp": "pages",
-    "ft": "feet", "lbs": "pounds", "oz": "ounces", "ave": "Avenue", "blvd": "Boulevard",
-    "rd": "Road", "jan": "January", "feb": "February", "mar": "March", "apr": "April",
-    "aug": "August", "sept": "September", "sep": "September", "oct": "October",
-    "nov": "November", "dec": "December", "rm": "Room", "mr": "Mister", "mrs": "Missus",
-    "ms": "Miz", "prof": "Professor", "tues": "Tuesday", "thurs": "Thursday", "fri": "Friday",
+    "vol": "volume", "vols": "volumes", "chs": "chapters", "ch": "chapter", "sec": "section",
+    "ed": "edition", "pp": "pages", "ft": "feet", "lbs": "pounds", "oz": "ounces",
+    "ave": "Avenue", "blvd": "Boulevard", "rd": "Road", "jan": "January", "feb": "February",
+    "mar": "March", "apr": "April", "aug": "August", "sept": "September", "sep": "September",
+    "oct": "October", "nov": "November", "dec": "December", "rm": "Room", "mr": "Mister",
+    "mrs": "Missus", "ms": "Miz", "prof": "Professor", "tues": "Tuesday", "thurs": "Thursday",
+    "fri": "Friday",
 }  # fmt: skip
 _CAPITAL_ONLY = frozenset({"mr", "ms", "mrs", "prof", "rm"})
 _UNIT_ABBREVIATIONS = frozenset({"min", "sec", "ft", "lbs", "oz"})
@@ -50,11 +51,19 @@ _BARE_WORDS = {
     "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "and/or": "and or",
     "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
     "him/her": "him or her", "s/he": "he or she", "yes/no": "yes or no",
-    "his/hers": "his or hers", "tsp": "teaspoon", "tbsp": "tablespoon", "Wi-Fi": "Wi-Fi",
+    "his/hers": "his or hers", "mmHg": "millimeters of mercury", "401(k)": "four oh one K",
+    "401k": "four oh one K", "tsp": "teaspoon", "tbsp": "tablespoon", "Wi-Fi": "Wi-Fi",
     "wifi": "Wi-Fi", "Jr": "Junior", "TCP/IP": "T C P I P", "I/O": "I O",
     "n/a": "not applicable", "N/A": "not applicable",
 }  # fmt: skip
-_AFTER_NUMBER_WORDS = {"p": "page", "pp": "pages", "No": "number", "Nos": "numbers", "Nr": "number"}
+_AFTER_NUMBER_WORDS = {
+    "p": "page",
+    "pp": "pages",
+    "No": "number",
+    "Nos": "numbers",
+    "Nr": "number",
+    "c": "circa",
+}
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -108,6 +117,8 @@ def _read_dotted_word(match: re.Match[str]) -> str:
     after_number = match.string[: match.start()].rstrip()[-1:].isdigit()
     if word in _CAPITAL_ONLY or (after_number and word.lower() in _UNIT_ABBREVIATIONS):
         return match.group()
+    if word.isupper() and len(word) > 1:
+        return match.group()  # "EST" is a time zone
     is_word_itself = word.lower() in {
         "fig",
         "min",
@@ -263,7 +274,7 @@ _SIGNS = dict(zip(_GREEK[::2], _GREEK[1::2], strict=True)) | {
     "§": "section", "&": "and", "@": "at", "°": "degrees", "∅": "the empty set", "∪": "union",
     "∩": "intersection", "∀": "for all", "∃": "there exists", "∝": "is proportional to",
     "µ": "micro", "%": "percent", "€": "euros", "£": "pounds", "$": "dollars", "¥": "yen",
-    "₹": "rupees", "+": "plus", "=": "equals",
+    "₹": "rupees", "∕": "over", "+": "plus", "=": "equals",
 }  # fmt: skip
 _SIGN_WORD = re.compile(f" ?([{''.join(map(re.escape, _SIGNS))}]) ?")
 _LONE_GREEK = frozenset(_GREEK[::2])
@@ -286,7 +297,10 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:(?<=[\d)])|(?<=\b[A-Za-z])) / (?=[\d(]|[A-Za-z]\b)"), " over "),
     (re.compile(r"(?<=[\w.]) / (?=\w)"), ", "),
     (re.compile(r"(?<=\d)!(?= ?[=+*/-])"), " factorial"),
-    (re.compile(r"(?<=\b[A-Z])/(?=[A-Z]\b)"), " "),
+    (re.compile(r"(?<=\b[A-MO-Z])/(?=[A-Z]\b)"), " "),
+    (re.compile(r"(?<=[²³⁴)]) - (?=[\w(])"), " minus "),
+    (re.compile(r"(?:^|(?<=[\s(=]))-(?=[a-z]\b)"), "minus "),
+    (re.compile(r"(?<=\d) ?[x×] ?(?=\d[\d.,]* ?=)"), " times "),
     (re.compile(r"(?<![\w/])@(?=[A-Za-z_])"), "at "),
     (re.compile(r"(?<![\w&])#(?=[A-Za-z])"), "hashtag "),
     (re.compile(r"(?<=[a-z)])\+(?!\w)"), " plus"),

@@ -50,4 +50,4 @@ def _plain(match: re.Match[str]) -> str:
 
 def _plain_fraction(match: re.Match[str]) -> str:
     top, bottom = match[1].strip(), match[2].strip()
-    return f"{top}/{bottom}" if top.isdigit() and bottom.isdigit() else f"{top} / {bottom}"
+    return f"{top}/{bottom}" if top.isdigit() and bottom.isdigit() else f"{top} ∕ {bottom}"

@@ -50,6 +50,7 @@ _TABLE_RULE = re.compile(
 )
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*$", re.M)
 _CELL_EDGE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
+_PIPE = re.compile(r"[ \t]+\|[ \t]+")
 _RULER = re.compile(
     r"^[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|[=\u2500-\u257f]{3,})$", re.M
 )
@@ -133,6 +134,7 @@ def _strip_lines(text: Tracked) -> None:
     if "|" in text.text:
         text.sub(_TABLE_RULE, "")
         text.edit(_table_edits(text.text))
+        text.sub(_PIPE, ", ")
     text.sub(_RULER, "")
     text.keep(_HEADING)
     text.sub(_QUOTE, "")
