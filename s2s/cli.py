@@ -134,6 +134,10 @@ def _run_voices(options: argparse.Namespace, store: Store) -> int:
     from s2s import voices
 
     match options.action:
+        case "add" if options.audio is not None:
+            return voices.voices_enrol(
+                store, options.name, options.audio, options.text, options.model
+            )
         case "add":
             return voices.voices_add(store, options.name)
         case "split":
@@ -235,8 +239,11 @@ def _add_model_actions(models: argparse.ArgumentParser, common: argparse.Argumen
 def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = voices.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("list", help="the voices on this machine", parents=[common])
-    add = actions.add_parser("add", help="fetch a published voice", parents=[common])
-    add.add_argument("name", metavar="piper:NAME", help="such as piper:en_US-joe-medium")
+    add = actions.add_parser("add", help="fetch a voice, or make one", parents=[common])
+    add.add_argument("name", metavar="NAME", help="piper:en_US-joe-medium, or a name of your own")
+    add.add_argument("--audio", type=Path, help="clone it from this recording of 3 to 30 s")
+    add.add_argument("--text", default="", help="every word that is said in the recording")
+    add.add_argument("--model", default="0.6b-base", help="the Qwen3-TTS Base model it is for")
     split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])
     split.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
     split.add_argument("--anew", action="store_true", help="even if that was done before")

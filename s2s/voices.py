@@ -1,7 +1,8 @@
-"""The command `voices`: what there is, add one, cut a Piper voice for streaming, check a cut."""
+"""The command `voices`: what there is, add or enrol one, cut a Piper voice for streaming, check."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from s2s.store import Store
@@ -38,6 +39,27 @@ def voices_add(store: Store, name: str) -> int:
     path = add_voice(name, store)
     print(f"{name}: {path}")
     return voices_split(store, str(path), anew=False)
+
+
+def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:
+    """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
+    from s2s.audio import read_wav
+    from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
+    from s2s.tts.qwen3.hub import resolve
+    from s2s.tts.qwen3.mel import RATE_HZ
+    from s2s.tts.qwen3.voices import save_voice
+
+    pcm, _ = read_wav(audio, RATE_HZ)
+    source = resolve(model, store.folder(CONVERTED_FOLDER))
+    enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER))
+    voice, warnings = enrolment.enrol(name, pcm, text)
+    path = save_voice(voice, store.folder("voices"))
+    for warning in warnings:
+        print(f"note: {audio}: {warning}", file=sys.stderr)
+    print(f"{name}: {path}")
+    if not text:
+        print("without --text it is cloned by its timbre alone; the transcript makes it closer")
+    return 0
 
 
 def voices_split(store: Store, name: str, *, anew: bool) -> int:

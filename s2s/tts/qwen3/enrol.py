@@ -20,6 +20,9 @@ from s2s.tts.qwen3.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
 from s2s.tts.qwen3.spec import Config, Kind, Spec, read_json, read_spec
 from s2s.tts.qwen3.voices import PrimedState, Voice, VoiceError
 
+GRAPHS_FOLDER, CONVERTED_FOLDER = "qwen3-graphs", "qwen3-converted"
+"""Where a store keeps what is made from checkpoints: graphs, and checkpoints in other formats."""
+
 APPENDED_SILENCE_S = 0.5
 """Appended to the recording before it becomes codes, so that the first word of the answer does not
 begin with the last sound of the reference (faster-qwen3-tts, pull request 9)."""

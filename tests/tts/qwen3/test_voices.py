@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s import cli
 from s2s.audio import read_wav
 from s2s.tts.qwen3.codec_decoder import open_decoder
 from s2s.tts.qwen3.convert import convert
@@ -211,3 +212,27 @@ def test_warnings_are_given_with_the_voice(enrolment: Enrolment, pcm: np.ndarray
 def test_the_decoder_alone_opens_for_every_kind(tiny_qwen3: Tiny, cache: Path) -> None:
     decoder = open_decoder(tiny_qwen3("1.7b-voicedesign") / "speech_tokenizer", cache)
     assert decoder.decode(decoder.new_state(), np.zeros((1, 16), np.int64)).shape == (1920,)
+
+
+def test_the_command_makes_a_voice_and_lists_it(
+    tiny_qwen3: Tiny,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("S2S_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    audio = str(DATA / "librivox_0880.wav")
+    model = ["--model", str(tiny_qwen3("0.6b-base"))]
+    assert cli.main(["voices", "add", "anna", "--audio", audio, "--text", TEXT, *model]) == 0
+    shown = capsys.readouterr()
+    assert f"anna{SUFFIX}" in shown.out
+    assert "only 3.0 s long" in shown.err
+    assert cli.main(["voices", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert "--tts qwen3 --voice 'anna'" in listed
+    assert "made with 0b6 base from 3.0 s, with its words" in listed
+    assert cli.main(["voices", "add", "bea", "--audio", str(DATA / "README.md"), *model]) == 1
+    assert "as audio" in capsys.readouterr().err
+    assert cli.main(["voices", "add", "bea", "--audio", audio]) == 1
+    assert "Qwen/Qwen3-TTS-12Hz-0.6B-Base" in capsys.readouterr().err
