@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.tts.qwen3.frames import PREFILL_POSITIONS, LanguageModel
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
 from s2s.tts.qwen3.layout import FORMAT, PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.llama import Context, Matrices, Model
@@ -22,19 +23,12 @@ from s2s.tts.qwen3.quant import TensorType, dequantize
 from s2s.tts.qwen3.sampling import Draws, Sampling, choose
 from s2s.tts.qwen3.spec import Spec
 
-# Prompt positions computed in one go: enough that the weights are read once for many, small
-# enough that an abort asked between pieces is heard soon.
-_PREFILL_BATCH = 64
-_PREDICTOR_BATCH = 16
-
 
 @dataclass(frozen=True, slots=True)
 class GgmlModel:
-    """The ports of one converted checkpoint, and what it was quantised to."""
+    """The language model of one converted checkpoint, and what it was quantised to."""
 
-    talker: GgmlTalker
-    predictor: GgmlPredictor
-    embeddings: GgmlEmbeddings
+    language: LanguageModel[GgmlTalkerState, GgmlPredictorState]
     quant: str
     predictor_quant: str
 
@@ -66,7 +60,8 @@ def load(folder: Path, spec: Spec, threads: int, gpu_layers: int = 0) -> GgmlMod
             f"{folder}: config.json says {spec.talker.hidden} and {spec.predictor.hidden} wide, "
             f"the files are {talker.width} and {predictor.width}"
         )
-    return GgmlModel(talker, predictor, GgmlEmbeddings(tables, spec), quant, predictor_quant)
+    language = LanguageModel(spec, GgmlEmbeddings(tables, spec), talker, predictor)
+    return GgmlModel(language, quant, predictor_quant)
 
 
 def _open(path: Path) -> GGUFFile:
@@ -111,7 +106,7 @@ class GgmlTalker:
         if max_positions < 1:
             raise ValueError(f"max_positions is {max_positions}")
         return GgmlTalkerState(
-            Context(self._model, max_positions, _PREFILL_BATCH, self._threads, self._exact)
+            Context(self._model, max_positions, PREFILL_POSITIONS, self._threads, self._exact)
         )
 
     def prefill(self, state: GgmlTalkerState, embeddings: Floats) -> TalkerOutput:
@@ -152,9 +147,7 @@ class GgmlPredictor:
     def new_state(self) -> GgmlPredictorState:
         """A cache of one frame."""
         room = self._tables.groups
-        return GgmlPredictorState(
-            Context(self._model, room, _PREDICTOR_BATCH, self._threads, self._exact)
-        )
+        return GgmlPredictorState(Context(self._model, room, room, self._threads, self._exact))
 
     def frame(
         self,
@@ -187,6 +180,8 @@ class _Table:
 
     def __call__(self, ids: Ids) -> Floats:
         """float32 [n, width]. Raises IndexError for an id outside the table."""
+        if (ids < 0).any():  # numpy would count from the end
+            raise IndexError(f"id {ids.min()} is below 0")
         return dequantize(self._raw[ids], self._kind)
 
 
