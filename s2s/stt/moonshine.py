@@ -19,6 +19,7 @@ from s2s.audio import PIPELINE_HZ, Block
 from s2s.runtime import Resources, onnx_session
 from s2s.stt.base import Transcription
 from s2s.stt.repetition import repeated_tail
+from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _START, _END = 1, 2
 _LAYERS, _HEADS, _HEAD_DIM = 6, 8, 36
-_MIN_SAMPLES = PIPELINE_HZ // 10
-_LEVEL_FRAME_SAMPLES = PIPELINE_HZ * 3 // 100
 _IN_DOUBT_LOGITS = 0.5
 """The int8 decoder scales a whole pass at once, so logits shift a little with a token's company:
 behind tokens that were evaluated in one pass, the lead of the best token by at most 0.49 (169
@@ -92,7 +91,7 @@ class Moonshine:
         """
         if self._model is None:
             raise RuntimeError("moonshine: used after close()")
-        audio = np.clip(np.nan_to_num(audio), -1.0, 1.0).astype(np.float32, copy=False)
+        audio = sound(audio)
         drafts = _split(earlier.tokens) if earlier is not None else []
         spoken: list[list[int]] = []
         windows = quiet_windows(audio, int(self._config.window_s * PIPELINE_HZ))
@@ -117,7 +116,7 @@ class Moonshine:
         self, model: _Model, audio: Block, draft: list[int], stop: Callable[[], bool]
     ) -> list[int]:
         """Tokens spoken in one window, without start and end token."""
-        if len(audio) < _MIN_SAMPLES or _peak_level_db(audio) < self._config.silence_db:
+        if is_silent(audio, self._config.silence_db):
             return []
         limit = max(2, int(len(audio) / PIPELINE_HZ * self._config.tokens_per_s))
         words = decode(model, audio, limit, draft[: limit - 1], stop)
@@ -356,15 +355,6 @@ def _files(config: MoonshineConfig, resources: Resources) -> tuple[Path, Path, P
                 "or leave it out to use the embedded one."
             )
     return encoder, decoder, tokenizer
-
-
-def _peak_level_db(audio: Block) -> float:
-    """Level of the loudest 30 ms in dB of full scale, a constant offset aside."""
-    centred = audio - audio.mean()
-    frames = max(1, len(centred) // _LEVEL_FRAME_SAMPLES)
-    power = np.square(centred[: frames * _LEVEL_FRAME_SAMPLES], dtype=np.float64)
-    loudest = power.reshape(frames, -1).mean(axis=1).max()
-    return 10.0 * float(np.log10(loudest)) if loudest > 0.0 else float("-inf")
 
 
 def _ones(samples: int) -> npt.NDArray[np.int64]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from s2s.audio import Block, empty, read_wav
+from s2s.audio import Block, empty
 from s2s.bench import wer
 from s2s.runtime import Resources
 from s2s.stt.base import Transcription
@@ -23,20 +22,8 @@ from s2s.stt.moonshine import (
     read_pieces,
 )
 
-DATA = Path(__file__).parents[1] / "data"
-SPOKEN = {
-    "librivox_0870": "and mister john dashwood had then leisure to consider how much there might "
-    "be prudently in his power to do for them",
-    "librivox_0880": "he was not an ill disposed young man",
-    "librivox_0890": "unless to be rather cold hearted and rather selfish is to be ill disposed",
-    "librivox_0920": "had he married a more amiable woman he might have been made still more "
-    "respectable than he was",
-    "librivox_0930": "he might even have been made amiable himself",
-}
-
-
-def recording(name: str) -> Block:
-    return read_wav(DATA / f"{name}.wav", 16_000)[0]
+NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
+Recordings = dict[str, tuple[Block, str]]
 
 
 # --- without the model -------------------------------------------------------------------------
@@ -107,16 +94,21 @@ def moonshine(resources: Resources) -> Moonshine:
 
 
 @pytest.mark.models
-def test_recordings_are_heard_with_at_most_five_percent_errors(moonshine: Moonshine) -> None:
-    heard = {name: moonshine.transcribe(recording(name)) for name in SPOKEN}
-    assert wer.rate((SPOKEN[name], heard[name].text) for name in SPOKEN) <= 0.05
-    assert {transcription.language for transcription in heard.values()} == {"en"}
+def test_recordings_are_heard_with_at_most_five_percent_errors(
+    moonshine: Moonshine, librivox: Recordings
+) -> None:
+    assert tuple(librivox) == NAMES
+    heard = [(words, moonshine.transcribe(audio)) for audio, words in librivox.values()]
+    assert wer.rate((words, transcription.text) for words, transcription in heard) <= 0.05
+    assert {transcription.language for _, transcription in heard} == {"en"}
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", SPOKEN)
-def test_an_earlier_result_changes_nothing_and_saves_steps(name: str, moonshine: Moonshine) -> None:
-    audio = recording(name)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_earlier_result_changes_nothing_and_saves_steps(
+    name: str, moonshine: Moonshine, librivox: Recordings
+) -> None:
+    audio, _ = librivox[name]
     asked = [0]
 
     def count() -> bool:
@@ -137,76 +129,45 @@ def test_an_earlier_result_changes_nothing_and_saves_steps(name: str, moonshine:
 
 
 @pytest.mark.models
-def test_long_audio_is_heard_whole(moonshine: Moonshine) -> None:
+def test_long_audio_is_heard_whole(moonshine: Moonshine, librivox: Recordings) -> None:
     names = ["librivox_0870", "librivox_0920", "librivox_0930"] * 2
     pause = np.zeros(8_000, dtype=np.float32)
-    audio = np.concatenate([part for name in names for part in (recording(name), pause)])
+    audio = np.concatenate([part for name in names for part in (librivox[name][0], pause)])
     assert len(audio) > 35 * 16_000
     heard = moonshine.transcribe(audio)
-    assert wer.rate([(" ".join(SPOKEN[name] for name in names), heard.text)]) <= 0.05
+    assert wer.rate([(" ".join(librivox[name][1] for name in names), heard.text)]) <= 0.05
     earlier = moonshine.transcribe(audio[: 33 * 16_000])
     assert moonshine.transcribe(audio, earlier=earlier) == heard
 
 
-def _noise(level_db: float, seconds: float, *, pink: bool) -> Block:
-    samples = np.random.default_rng(1).standard_normal(int(seconds * 16_000))
-    if pink:
-        spectrum = np.fft.rfft(samples)
-        samples = np.fft.irfft(spectrum / np.sqrt(np.arange(len(spectrum)) + 1.0), len(samples))
-        samples /= samples.std()
-    return (samples * 10 ** (level_db / 20)).astype(np.float32)
-
-
-def _tone(hertz: float) -> Block:
-    return (0.2 * np.sin(2 * np.pi * hertz / 16_000 * np.arange(32_000))).astype(np.float32)
-
-
-NO_WORDS: dict[str, Callable[[], Block]] = {
-    "nothing": empty,
-    "one sample": lambda: np.ones(1, dtype=np.float32),
-    "50 ms": lambda: _noise(-20, 0.05, pink=False),
-    "silence": lambda: np.zeros(32_000, dtype=np.float32),
-    "constant": lambda: np.full(32_000, 0.5, dtype=np.float32),
-    "click": lambda: np.pad(np.ones(20, dtype=np.float32), 8_000),
-    "hum": lambda: _tone(50),
-    "tone": lambda: _tone(440),
-    "not numbers": lambda: np.full(16_000, np.nan, dtype=np.float32),
-    **{
-        f"{'pink' if pink else 'white'} noise {level} dB {seconds} s": (
-            lambda level=level, seconds=seconds, pink=pink: _noise(level, seconds, pink=pink)
-        )
-        for level in (-50, -35, -20)
-        for seconds in (1, 3)
-        for pink in (False, True)
-    },
-}
-
-
 @pytest.mark.models
-@pytest.mark.parametrize("kind", NO_WORDS)
-def test_no_words_are_made_up(kind: str, moonshine: Moonshine) -> None:
-    assert moonshine.transcribe(NO_WORDS[kind]()).text == ""
+def test_no_words_are_made_up(moonshine: Moonshine, wordless: dict[str, Block]) -> None:
+    heard = {kind: moonshine.transcribe(audio).text for kind, audio in wordless.items()}
+    assert heard == dict.fromkeys(wordless, "")
 
 
 @pytest.mark.models
 @pytest.mark.parametrize("gain", [0.02, 20.0], ids=["quiet", "clipped"])
-def test_quiet_and_clipped_speech_is_heard(gain: float, moonshine: Moonshine) -> None:
-    audio = np.clip(recording("librivox_0870") * np.float32(gain), -1, 1)
-    assert wer.rate([(SPOKEN["librivox_0870"], moonshine.transcribe(audio).text)]) <= 0.1
+def test_quiet_and_clipped_speech_is_heard(
+    gain: float, moonshine: Moonshine, librivox: Recordings
+) -> None:
+    audio, words = librivox["librivox_0870"]
+    assert wer.rate([(words, moonshine.transcribe(audio * np.float32(gain)).text)]) <= 0.1
 
 
 @pytest.mark.models
-def test_it_stops_between_steps(moonshine: Moonshine) -> None:
+def test_it_stops_between_steps(moonshine: Moonshine, librivox: Recordings) -> None:
+    audio, _ = librivox["librivox_0870"]
     asked = [0]
 
     def stop() -> bool:
         asked[0] += 1
         return asked[0] > 5
 
-    heard = moonshine.transcribe(recording("librivox_0870"), stop=stop)
+    heard = moonshine.transcribe(audio, stop=stop)
     assert asked[0] == 6
     assert 0 < len(heard.tokens) < 6
-    assert moonshine.transcribe(recording("librivox_0870"), stop=lambda: True).text == ""
+    assert moonshine.transcribe(audio, stop=lambda: True).text == ""
 
 
 @pytest.mark.models

@@ -1,0 +1,92 @@
+"""Whisper on CTranslate2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from s2s.audio import Block
+from s2s.bench import wer
+from s2s.runtime import Resources
+from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken
+
+pytest.importorskip("faster_whisper")
+
+
+def segment(text: str, *, silent: float = 0.0, log_prob: float = -0.2, zip_ratio: float = 1.0):
+    return SimpleNamespace(
+        text=text, no_speech_prob=silent, avg_logprob=log_prob, compression_ratio=zip_ratio
+    )
+
+
+def test_what_was_not_spoken_is_dropped() -> None:
+    config = FasterWhisperConfig()
+    segments = [
+        segment(" Hello"),
+        segment(" you", silent=0.8, log_prob=-1.3),
+        segment(" sure in noise", silent=0.8),
+        segment(" unsure", log_prob=-1.3),
+        segment(" la la la la la la", zip_ratio=2.5),
+        segment(" . ♪"),
+    ]
+    assert join_spoken(segments, config) == "Hello sure in noise unsure"  # pyright: ignore
+
+
+def test_a_folder_without_a_model(tmp_path: Path, resources: Resources) -> None:
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        FasterWhisper(FasterWhisperConfig(model=str(tmp_path)), resources)
+
+
+def test_a_size_that_is_not_here_while_offline(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ValueError, match="medium cannot be loaded"):
+        FasterWhisper(FasterWhisperConfig(model="medium"), resources)
+
+
+@pytest.fixture(scope="module")
+def tiny(resources: Resources) -> FasterWhisper:
+    return FasterWhisper(FasterWhisperConfig(model="tiny.en"), resources)
+
+
+@pytest.mark.models("whisper-tiny.en")
+def test_recordings_are_heard_with_at_most_eight_percent_errors(
+    tiny: FasterWhisper, librivox: dict[str, tuple[Block, str]]
+) -> None:
+    heard = [(words, tiny.transcribe(audio)) for audio, words in librivox.values()]
+    assert wer.rate((words, transcription.text) for words, transcription in heard) <= 0.08
+    assert {transcription.language for _, transcription in heard} == {"en"}
+
+
+@pytest.mark.models("whisper-tiny.en")
+def test_no_words_are_made_up(tiny: FasterWhisper, wordless: dict[str, Block]) -> None:
+    heard = {kind: tiny.transcribe(audio).text for kind, audio in wordless.items()}
+    assert heard == dict.fromkeys(wordless, "")
+
+
+@pytest.mark.models("whisper-tiny.en")
+def test_stop_is_asked_before_each_window(
+    tiny: FasterWhisper, librivox: dict[str, tuple[Block, str]]
+) -> None:
+    audio, _ = librivox["librivox_0930"]
+    assert tiny.transcribe(audio, stop=lambda: True).text == ""
+
+
+@pytest.mark.models("whisper-base")
+def test_the_language_is_heard(
+    resources: Resources, librivox: dict[str, tuple[Block, str]]
+) -> None:
+    base = FasterWhisper(FasterWhisperConfig(model="base"), resources)
+    audio, words = librivox["librivox_0930"]
+    heard = base.transcribe(audio)
+    assert heard.language == "en"
+    assert wer.rate([(words, heard.text)]) <= 0.15
+    assert base.transcribe(audio, language="de").language == "de"
+    base.close()
+    base.close()
+    with pytest.raises(RuntimeError, match="close"):
+        base.transcribe(audio)
