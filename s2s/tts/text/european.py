@@ -14,8 +14,12 @@ from s2s.tts.text.tracked import Tracked
 
 log = logging.getLogger(__name__)
 
-_N = r"(?:\d{1,3}(?:[.' ]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)?)"
+_N = r"(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:[.' ]\d{3})+(?!\d)(?:,\d+)?|\d+(?:[.,]\d+)?)"
 _SIGN = r"US\$|R\$|[€$£¥]|(?:EUR|USD|GBP|JPY)(?!\w)"
+_PHONE = re.compile(
+    r"(?<![\w.,])(?<!\d )(?:(?:\+\d{1,3}|0\d{1,4})(?:[ /-]\d{2,8}){1,5}"
+    r"|\d{2,3} \d{3} \d{2} \d{2})(?!\d|[.,]\d)"
+)
 _ISO = re.compile(r"(?<![\w-])(\d{4})-(\d{2})-(\d{2})(?![\w-])")
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?![\w/-])")
 _CLOCK = re.compile(
@@ -70,6 +74,7 @@ def _read_numbers(text: Tracked, language: str) -> None:
     text.sub(_NUMERIC, lambda m: reader.date(m, m[1], m[3], m[4]))
     text.sub(reader.written_date, reader.read_written_date)
     text.sub(_CLOCK, reader.clock)
+    text.sub(_PHONE, reader.phone)
     text.sub(_MONEY_BEFORE, lambda m: reader.money(m[2], m[1]))
     text.sub(_MONEY_AFTER, lambda m: reader.money(m[1], m[2]))
     text.sub(reader.unit, reader.read_unit)
@@ -168,6 +173,10 @@ class _Reader:
             return hours + self.grammar.full_hour
         return f"{hours}{self.grammar.clock_joint}{self._words(minute)}"
 
+    def phone(self, match: re.Match[str]) -> str:
+        groups = re.findall(r"\d+", match.group())
+        return ", ".join(" ".join(self._words(int(digit)) for digit in group) for group in groups)
+
     def currency(self, sign: str) -> Currency:
         return self.grammar.currencies[_CODES.get(sign, sign)]
 
@@ -230,6 +239,8 @@ def _unit(language: str) -> re.Pattern[str]:
 def _split_number(text: str) -> tuple[str, str]:
     """Whole part and fraction: "1.234,5" -> ("1234", "5")."""
     text = text.replace("'", "").replace(" ", "")
+    if 0 <= text.rfind(",") < text.rfind("."):
+        text = text.replace(",", "").replace(".", ",")  # written as in English: 1,234.50
     if "," in text:
         whole, _, fraction = text.replace(".", "").partition(",")
         return whole, fraction

@@ -30,6 +30,7 @@ class Grammar:
     euro: str
     pound: str
     yen: str
+    units: dict[str, str]
 
 
 GRAMMARS = {
@@ -46,6 +47,15 @@ GRAMMARS = {
         euro="欧元",
         pound="英镑",
         yen="元",
+        units={
+            "km/h": "公里每小时",
+            "km": "公里",
+            "cm": "厘米",
+            "mm": "毫米",
+            "kg": "公斤",
+            "GB": "吉字节",
+            "MB": "兆字节",
+        },
     ),
     "ja": Grammar(
         large_units=("", "万", "億", "兆"),
@@ -60,6 +70,15 @@ GRAMMARS = {
         euro="ユーロ",
         pound="ポンド",
         yen="円",
+        units={
+            "km/h": "キロメートル毎時",
+            "km": "キロメートル",
+            "cm": "センチメートル",
+            "mm": "ミリメートル",
+            "kg": "キログラム",
+            "GB": "ギガバイト",
+            "MB": "メガバイト",
+        },
     ),
 }
 
@@ -67,7 +86,7 @@ _N = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _ISO = re.compile(r"(?<![\w-])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\d-])")
 _YEAR = re.compile(r"(?<!\d)(\d{4})(?= ?年)")
 _CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?!\d|:)")
-_PHONE = re.compile(r"(?<![\d-])(?:\d{3,4}-\d{3,4}-\d{4}|\d{10,})(?![\d-])")
+_PHONE = re.compile(r"(?<![\d-])(?:\d{3,4}-\d{3,4}-\d{4}|0\d{2,3}-\d{7,8}|\d{10,})(?![\d-])")
 _SIGNS = {"$": "dollar", "US$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 _MONEY_BEFORE = re.compile(rf"(US\$|[$€£¥]) ?({_N})([万亿億]?)")
 _MONEY_AFTER = re.compile(rf"({_N})([万亿億]?) ?(US\$|[$€£¥])")
@@ -77,6 +96,8 @@ _DEGREES = re.compile(rf"({_N}) ?(?:°C|℃)")
 _RANGE = re.compile(r"(?<=[\d%年月日号]) ?[-–—~～〜] ?(?=\d)")
 _NEGATIVE = re.compile(r"(?<![\w)])-(?=\d)", re.ASCII)
 _PAIR = re.compile(r"(?<![\d.,])2(?=[个個位只隻条條张張本次天件块塊杯瓶家名种種年])")
+_LATIN_NUMBER = re.compile(r"(?<=[A-Za-z])-(?=\d)")
+_UNIT = re.compile(rf"({_N}) ?(km/h|km|cm|mm|kg|GB|MB)(?![A-Za-z/])")
 _PLAIN = re.compile(_N)
 
 
@@ -89,13 +110,15 @@ def read_han(text: Tracked, language: str) -> None:
     text.sub(_ISO, lambda m: _date(m, grammar))
     text.sub(_YEAR, lambda m: _year(m[1], grammar))
     text.sub(_CLOCK, lambda m: _clock(m, grammar))
+    text.sub(_LATIN_NUMBER, " ")
+    text.sub(_RANGE, grammar.until)
+    text.sub(_NEGATIVE, grammar.minus)
     text.sub(_MONEY_BEFORE, lambda m: _money(m[2], m[3], m[1], grammar))
     text.sub(_MONEY_AFTER, lambda m: _money(m[1], m[2], m[3], grammar))
     text.sub(_PERCENT, lambda m: grammar.percent.format(n=_plain(m[1], grammar)))
     text.sub(_FRACTION, lambda m: _plain(m[2], grammar) + grammar.part + _plain(m[1], grammar))
     text.sub(_DEGREES, lambda m: _plain(m[1], grammar) + ("摄氏度" if language == "zh" else "度"))
-    text.sub(_RANGE, grammar.until)
-    text.sub(_NEGATIVE, grammar.minus)
+    text.sub(_UNIT, lambda m: _plain(m[1], grammar) + grammar.units[m[2]])
     if language == "zh":
         text.sub(_PAIR, "两")
     text.sub(_PLAIN, lambda m: _plain(m.group(), grammar))
