@@ -94,6 +94,8 @@ def _amount(
         first = decimal(number)
         return f"{first} to {decimal(until)} {f'{scale} ' if scale else ''}{many}"
     whole, _, fraction = number.replace(",", "").partition(".")
+    if not fraction[2:].strip("0"):
+        fraction = fraction[:2]  # "$5.500"
     if scale or (fraction and (len(fraction) != 2 or not cent)):
         return f"{decimal(number)} {f'{scale} ' if scale else ''}{one if singular else many}"
     units, parts = int(whole or 0), int(fraction or 0)
