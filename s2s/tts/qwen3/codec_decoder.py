@@ -6,6 +6,7 @@ Knows nothing of text, talker or voices.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.codec_decoder_graph import (
     FRAMES_GRAPH,
     GRAPH_VERSION,
+    STEPS_GRAPH,
     WAVE_GRAPH,
     build_decoder_graphs,
 )
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 MAX_FRAMES_A_RUN = 16
 """A longer call is cut into runs of this many frames: same samples, bounded memory."""
 
-FRAMES_A_SLICE = 1
-"""Frames the second graph takes at once: its activations then fit the processor's cache."""
+SLICES_A_FRAME = 2
+"""Pieces in which a frame goes through the last two graphs: what is computed for one then fits the
+processor's cache, and two threads have something to do from the first frame on."""
 
 
 @dataclass(slots=True)
@@ -62,9 +65,11 @@ class OnnxCodecDecoder:
         Raises CodecError for older ones.
         """
         self._spec = spec
-        self._frames = _Part(graph, "steps", threads)
-        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), "pcm", threads)
-        self._empty = self._frames.empty | self._wave.empty
+        self._threads = threads
+        self._frames = _Part(graph, threads)
+        self._steps = _Part(graph.with_name(f"{STEPS_GRAPH}.onnx"), 1)
+        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), 1)
+        self._empty = self._frames.empty | self._steps.empty | self._wave.empty
 
     @classmethod
     def open(
@@ -139,19 +144,32 @@ class OnnxCodecDecoder:
         return CodecState(position, values)
 
     def _run(self, state: CodecState, codes: Ids) -> Floats:
-        """One run of the first graph, and as many of the second as it has slices."""
+        """One run of the first graph, and of the others as many as there are slices."""
         tensors = dict(state.tensors)
         feeds = {"codes": codes, "position": np.array(state.position, dtype=np.int64)}
         steps = self._frames.run(feeds, tensors)
-        slices = -(-len(codes) // FRAMES_A_SLICE)
-        size = len(steps) // len(codes) * FRAMES_A_SLICE
-        parts = [
-            self._wave.run({"steps": steps[at * size : (at + 1) * size]}, tensors)
-            for at in range(slices)
-        ]
+        size = max(1, len(steps) // (len(codes) * SLICES_A_FRAME))
+        slices = [steps[start : start + size] for start in range(0, len(steps), size)]
+        pcm = self._finish(slices, tensors)
         state.tensors = tensors
         state.position += len(codes)
-        return np.concatenate(parts)
+        return np.concatenate(pcm)
+
+    def _finish(self, slices: list[Floats], tensors: dict[str, OrtValue]) -> list[Floats]:
+        """The last two graphs over the slices; with two threads the second is a slice ahead."""
+        if self._threads == 1:
+            return [
+                self._wave.run({"steps": self._steps.run({"steps": part}, tensors)}, tensors)
+                for part in slices
+            ]
+        with ThreadPoolExecutor(1) as behind:  # one worker: slices stay in order
+            made = [
+                behind.submit(
+                    self._wave.run, {"steps": self._steps.run({"steps": part}, tensors)}, tensors
+                )
+                for part in slices
+            ]
+            return [each.result() for each in made]
 
     def _checked(self, codes: Ids) -> Ids:
         groups, size = self._spec.code_groups, self._spec.codebook_size
@@ -177,9 +195,9 @@ def open_decoder(folder: Path, cache: Path, *, threads: int = 1) -> OnnxCodecDec
 
 
 class _Part:
-    """One graph: an output from inputs and its share of the state."""
+    """One graph: an output from inputs and its share of the state, which is not the others'."""
 
-    def __init__(self, graph: Path, output: str, threads: int) -> None:
+    def __init__(self, graph: Path, threads: int) -> None:
         self._session = onnx_session(graph, threads=threads)
         version = self._session.get_modelmeta().custom_metadata_map.get("version")
         if version != str(GRAPH_VERSION):
@@ -194,7 +212,7 @@ class _Part:
         }
         """What its part of the state is at the start of a stream, by name."""
         after = [NEXT_PREFIX + name.removeprefix(STATE_PREFIX) for name in self.empty]
-        self._outputs = [output, *after]
+        self._outputs = ["output", *after]
 
     def run(
         self, inputs: Mapping[str, npt.NDArray[np.generic]], state: dict[str, OrtValue]

@@ -1,9 +1,9 @@
-"""The codec decoder as two ONNX graphs with explicit state, built from the checkpoint's tensors.
+"""The codec decoder as three ONNX graphs with explicit state, built from the checkpoint's tensors.
 
 The first takes codes as far as the wide layers go, which are all weights: best run on many frames.
-The second makes samples, and is all activations: best run a frame at a time, so that they stay in
-the processor's cache. In both, any split of the frames into calls gives the result of one call;
-zero state is the start of a stream.
+The other two make samples, and are all activations: best run on half a frame, so that these stay in
+the processor's cache, and side by side on two cores, as both cost the same. In each, any split into
+calls gives the result of one call; zero state is the start of a stream.
 
 Linear layers that follow one another are multiplied into one matrix when the graph is built, in
 float64: quantizer projections, first convolution and input projection; output projection and first
@@ -23,12 +23,10 @@ from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.onnx_builder import GraphBuilder
 from s2s.tts.qwen3.onnx_steps import StepBuilder, Tensors, Wide, expand_heads
 
-FRAMES_GRAPH, WAVE_GRAPH = "codec_frames", "codec_wave"
-GRAPH_VERSION = 1
+FRAMES_GRAPH, STEPS_GRAPH, WAVE_GRAPH = "codec_frames", "codec_steps", "codec_wave"
+GRAPH_VERSION = 2
 """Raised when graphs or state change: older caches and primed states are then not used."""
 
-_WIDE_BLOCKS = 2
-"""Upsampling blocks in the first graph."""
 _CONVNEXT_EPS = 1e-6
 _SNAKE_EPS = 1e-9
 _KERNEL = 7
@@ -36,31 +34,39 @@ _DILATIONS = (1, 3, 9)
 
 
 def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:
-    """Write both graphs into ``folder`` and return the path of the first.
+    """Write the graphs into ``folder`` and return the path of the first.
 
     The first: ``codes`` int64 [frames, groups] and ``position`` int64 [] (frames decoded so far)
-    to ``steps`` float32 [steps, width]. The second: ``steps`` to ``pcm`` float32 [samples]. Both
-    have state tensors besides, ``state.X`` in and ``next.X`` out.
+    to ``output`` float32 [steps, width]; the second: ``steps`` to ``output`` likewise, at a higher
+    rate; the third: ``steps`` to ``output`` float32 [samples]. All have state tensors besides,
+    ``state.X`` in and ``next.X`` out.
 
     Raises CodecError when a tensor does not have the shape the spec asks for.
     """
     blocks = range(1, len(spec.upsample_rates) + 1)
-    wide, narrow = blocks[:_WIDE_BLOCKS], blocks[_WIDE_BLOCKS:]
-    width = spec.decoder_dim >> len(wide)
+    wide, middle, last = blocks[:-2], blocks[-2:-1], blocks[-1:]
+    widths = [spec.decoder_dim >> count for count in (len(wide), len(blocks) - 1)]
+    metadata = {"version": str(GRAPH_VERSION)}
     with GraphBuilder(folder, WAVE_GRAPH) as graph:
         decoder = _Decoder(graph, tensors, spec)
-        steps = graph.input("steps", np.float32, ("steps", width))
-        pcm = decoder.waveform(decoder.widen(steps, narrow))
-        graph.output("pcm", pcm, np.float32, ("samples",))
-        graph.save({"version": str(GRAPH_VERSION)})
+        steps = graph.input("steps", np.float32, ("steps", widths[1]))
+        pcm = decoder.waveform(decoder.widen(steps, last))
+        graph.output("output", pcm, np.float32, ("samples",))
+        graph.save(metadata)
+    with GraphBuilder(folder, STEPS_GRAPH) as graph:
+        decoder = _Decoder(graph, tensors, spec)
+        steps = graph.input("steps", np.float32, ("steps", widths[0]))
+        steps = decoder.widen(steps, middle)
+        graph.output("output", steps, np.float32, ("more", widths[1]))
+        graph.save(metadata)
     with GraphBuilder(folder, FRAMES_GRAPH) as graph:
         decoder = _Decoder(graph, tensors, spec)
         codes = graph.input("codes", np.int64, ("frames", spec.code_groups))
         position = graph.input("position", np.int64, ())
         steps = decoder.transformer(decoder.vectors(codes), position)
         steps = decoder.widen(decoder.upsample(steps), wide)
-        graph.output("steps", steps, np.float32, ("steps", width))
-        return graph.save({"version": str(GRAPH_VERSION)})
+        graph.output("output", steps, np.float32, ("steps", widths[0]))
+        return graph.save(metadata)
 
 
 @dataclass(slots=True)
