@@ -77,7 +77,7 @@ class Speech:
     """When the last speech in it was captured (so far, for a partial)."""
 
 
-# --- stt -> llm (finals), stt -> turns (partials) ----------------------------------------------
+# --- stt -> llm, stt -> turns (partials) ----------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,6 @@ class AudioResponseDone:
 
 
 SttInput = Speech | SessionEnd
-LlmInput = Transcript | TranscriptFailed | SessionEnd
+LlmInput = PartialTranscript | Transcript | TranscriptFailed | SessionEnd
 TtsMessage = AssistantText | TtsInput | EndOfResponse | SessionEnd
 SenderInput = AssistantText | AudioOut | AudioResponseDone | SessionEnd

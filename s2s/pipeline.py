@@ -136,6 +136,7 @@ class Session:
         answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
         sound: Channel[SenderInput] = Channel(SENDER_WAITING, clock=clock, name="sound")
         self._mic = mic
+        self._transcripts = transcripts
         self._turns_handler = TurnsHandler(
             models.vad,
             models.end_of_turn,
@@ -151,11 +152,12 @@ class Session:
             language=config.language,
             on_partial=self._on_partial,
         )
+        llm = LlmHandler(models.chat, self.history, transcripts, state)
         settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
         self.stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),
-            Stage(LlmHandler(models.chat, self.history, state), transcripts, answer, clock),
+            Stage(llm, transcripts, answer, clock),
             Stage(TtsHandler(models.synthesizer, answer, state, settings), answer, sound, clock),
             Stage(self._sender, sound, None, clock),
         ]
@@ -241,6 +243,8 @@ class Session:
         self._texts[partial.turn.turn_id] = partial.text
         if not self._mic.offer(partial):
             log.debug("turns is behind: a partial transcript was skipped")
+        if not len(self._transcripts):  # only to read ahead: never wait for the model
+            self._transcripts.offer(partial)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, ResponseStarted):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
+from s2s.channel import Channel
 from s2s.handler import Handler
 from s2s.llm.base import ChatModel
 from s2s.llm.history import History
@@ -17,6 +18,7 @@ from s2s.messages import (
     AssistantText,
     EndOfResponse,
     LlmInput,
+    PartialTranscript,
     ResponseId,
     SessionEnd,
     Transcript,
@@ -31,7 +33,11 @@ APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
 
 
 class LlmHandler(Handler[LlmInput, TtsMessage]):
-    """Answers transcripts."""
+    """Answers transcripts.
+
+    Args:
+        inbox: its own channel: while something newer waits there, nothing is read ahead.
+    """
 
     name = "llm"
 
@@ -39,9 +45,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self,
         model: ChatModel,
         history: History,
+        inbox: Channel[LlmInput],
         state: SessionState,
     ) -> None:
         self._model = model
+        self._inbox = inbox
+        self._read = ""
         self._history = history
         self._state = state
         self._keys = itertools.count(1)
@@ -49,6 +58,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
 
     def process(self, message: LlmInput) -> Iterable[TtsMessage]:
         match message:
+            case PartialTranscript():
+                return self._read_along(message)
             case Transcript():
                 return self._answer(message)
             case TranscriptFailed():
@@ -70,6 +81,14 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             message.cancel_generation,
             f"response-{next(self._keys)}",
         )
+
+    def _read_along(self, message: PartialTranscript) -> Iterator[TtsMessage]:
+        """Let the model read what is being said, so that only the end is new to it later."""
+        latest = not len(self._inbox) and self._state.turns.is_latest(message.turn)
+        if latest and message.text and message.text != self._read:
+            self._read = message.text
+            self._model.warm(self._history.prompt(message.text))
+        return iter(())
 
     def _answer(self, message: Transcript) -> Iterator[TtsMessage]:
         text = message.text.strip()

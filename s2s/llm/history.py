@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from s2s.llm.base import ChatMessage
 from s2s.messages import ResponseId, TurnId
@@ -21,6 +22,10 @@ class _Exchange:
     turn: TurnId
     user: str
     assistant: str = ""
+
+    def messages(self) -> list[ChatMessage]:
+        user = [ChatMessage("user", self.user)]
+        return [*user, ChatMessage("assistant", self.assistant)] if self.assistant else user
 
 
 class History:
@@ -44,7 +49,7 @@ class History:
         self.system = system
         self._max_turns = max_turns
         self._max_tokens = max_tokens
-        self._count = count_tokens
+        self._count = lru_cache(4 * max_turns)(count_tokens)
         self._lock = threading.Lock()
         self._exchanges: list[_Exchange] = []
 
@@ -72,16 +77,19 @@ class History:
                 if exchange.turn == response.turn:
                     exchange.assistant = text.strip()
 
-    def prompt(self) -> list[ChatMessage]:
-        """The messages for the model: system, then as many of the newest turns as fit."""
+    def prompt(self, saying: str = "") -> list[ChatMessage]:
+        """The messages for the model: system, then as many of the newest turns as fit.
+
+        Args:
+            saying: what the person is saying right now, as if it were complete.
+        """
         with self._lock:
-            exchanges = list(self._exchanges)
+            turns = [exchange.messages() for exchange in self._exchanges]
+        if saying:
+            turns.append([ChatMessage("user", saying)])
         messages: list[ChatMessage] = []
         left = self._max_tokens - self._count(self.system)
-        for exchange in reversed(exchanges):
-            turn = [ChatMessage("user", exchange.user)]
-            if exchange.assistant:
-                turn.append(ChatMessage("assistant", exchange.assistant))
+        for turn in reversed(turns):
             left -= sum(self._count(message.content) for message in turn)
             if left < 0 and messages:
                 break

@@ -98,11 +98,10 @@ class WavTransport:
             if window is None:
                 return
             self._person.append(window)
-            quiet = False
             for tick_start in range(sample, sample + BLOCK_SAMPLES, TICK_SAMPLES):
                 self._clock.wait_until(start_s + tick_start / PIPELINE_HZ)
                 self._play(tick_start)
-                quiet = tick()
+            quiet = tick()
             sample += BLOCK_SAMPLES
             self._clock.wait_until(start_s + sample / PIPELINE_HZ)
             heard(AudioIn(window, sample, start_s + sample / PIPELINE_HZ))
