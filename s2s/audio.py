@@ -159,7 +159,7 @@ def read_wav(path: str | Path, rate_hz: int | None = None) -> tuple[Block, int]:
         raise AudioError(f"{path}: not readable as audio ({error}). Convert it to WAV.") from error
     if not len(samples):
         raise AudioError(f"{path}: holds no audio samples.")
-    mono = to_mono(samples)
+    mono = to_mono(np.asarray(samples, dtype=np.float32))
     if not np.isfinite(mono).all():
         raise AudioError(f"{path}: holds samples that are not finite numbers.")
     if rate_hz is not None and rate_hz != file_hz:

@@ -1,4 +1,4 @@
-"""What a text-to-speech backend gives. Weights are shared; an utterance's state lives in its iterator."""
+"""What a text-to-speech backend gives. Weights are shared; an utterance's iterator has its state."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Synthesizer(Protocol):
         ...
 
     def warm(self) -> None:
-        """Speak once, unheard, so that the first real call is not slower. Errors are start-up errors."""
+        """Speak once, unheard, so that the first real call is no slower. Errors end the start."""
         ...
 
     def close(self) -> None:
