@@ -1,4 +1,4 @@
-"""What a text-to-speech backend gives. Weights are shared; an utterance's iterator has its state."""
+"""What a text-to-speech backend gives. Weights are shared, an utterance keeps its own state."""
 
 from __future__ import annotations
 
