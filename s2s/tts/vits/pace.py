@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _SIZES = (8, 16, 32, 64)
 """Frames of the pieces that are timed, in this order."""
 
+_SAFETIES = (2.0, 1.5, 1.1)
+"""How much slower than measured the machine may get; less where it hardly keeps up at all."""
+
+_PASSES = 3
+"""Of each measurement the fastest counts: what else the machine does only adds time."""
+
 _WORTH_A_CORE = 0.8
 """More threads must take at most this part of the time of fewer; a core is wanted elsewhere."""
 
@@ -41,13 +47,16 @@ class Pace:
 def measure_pace(split: Split, rate_hz: int, threads: int | None = None) -> Pace:
     """Time a few pieces of random frames, with 1, 2, 4 ... threads unless `threads` is given.
 
-    Takes about 0.2 s for each number of threads.
+    Takes about 0.3 s for each number of threads.
     """
     best: Pace | None = None
     best_s = float("inf")
     for count in [threads] if threads else _thread_counts(cores()):
         session = onnx_session(split.decoder, threads=count)
-        timed = [min(pair) for pair in zip(*(_time(split, session) for _ in range(2)), strict=True)]
+        timed = [
+            min(times)
+            for times in zip(*(_time(split, session) for _ in range(_PASSES)), strict=True)
+        ]
         total_s = sum(timed)
         if best is None or total_s < _WORTH_A_CORE * best_s:
             best, best_s = Pace(count, _schedule(split, timed, rate_hz), session), total_s
@@ -69,7 +78,14 @@ def _schedule(split: Split, timed: list[float], rate_hz: int) -> tuple[int, ...]
         (size + margin.both, seconds) for size, seconds in zip(_SIZES[1:], timed[1:], strict=True)
     )
     largest = LARGEST_STEP if split.steps else LARGEST_WINDOW
-    return plan(cost, split.hop / rate_hz, margin, first=_SIZES[0], largest=largest)
+    for safety in _SAFETIES:
+        sizes = plan(
+            cost, split.hop / rate_hz, margin, first=_SIZES[0], largest=largest, safety=safety
+        )
+        if sizes[-1] == largest:
+            return sizes
+    # Too slow to keep up at any size: then large pieces at least waste the least.
+    return (*_SIZES[:-1], largest)
 
 
 def _time(split: Split, session: onnxruntime.InferenceSession) -> list[float]:
