@@ -3,12 +3,15 @@
 Material: Allison Smith's prompts for Asterisk (Debian package asterisk-core-sounds-en-g722,
 CC-BY-SA-3.0; fetched with apt, not kept in this repository) and the LibriVox recordings in
 tests/data (public domain). Each turn is one whole sentence; in each, one pause of 0.2 to 1.5 s (two
-in long ones) is cut in between two words, filled with the recording's own room tone.
+in long ones) is cut in between two words, anywhere in the sentence, and filled with the recording's
+own room tone. Where words meet is what Whisper base says, moved to the quietest point within 60 ms.
 
     python scripts/make_turn_audio.py --out DIR          WAV files and turns.json
     python scripts/make_turn_audio.py --out DIR --prompts FOLDER    with the package unpacked there
+    python scripts/make_turn_audio.py --out DIR --first 3           the same, cut elsewhere
 
-Needs: av (to decode G.722), and apt-get and dpkg-deb unless --prompts is given.
+Needs: faster-whisper (for the words; it also brings av, to decode G.722), and apt-get and dpkg-deb
+unless --prompts is given.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
+from s2s.store import Store
 
 PACKAGES = ("asterisk-core-sounds-en", "asterisk-core-sounds-en-g722")
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
@@ -142,29 +146,48 @@ def room_tone(audio: Block, samples: int, random: np.random.Generator) -> Block:
     return (random.standard_normal(samples) * amplitude).astype(np.float32)
 
 
-def cut_points(recording: Recording, count: int, random: np.random.Generator) -> list[int]:
-    """Up to `count` places 0.5 s from the ends and 0.8 s apart: dips in level, as between words."""
+def word_borders(found: list[Recording], cache: Path) -> dict[str, list[float]]:
+    """Where each word of each recording but the first begins, in seconds; kept in `cache`."""
+    if not cache.is_file():
+        from faster_whisper import WhisperModel
+
+        path = str(Store().path("whisper-base"))
+        whisper = WhisperModel(path, device="cpu", compute_type="int8", cpu_threads=2)
+        borders = {}
+        for recording in found:
+            segments, _ = whisper.transcribe(
+                recording.audio, language="en", word_timestamps=True, beam_size=1
+            )
+            words = [word for segment in segments for word in segment.words or []]
+            borders[recording.name] = [
+                round(float(word.start), 2) for word in words[1:] if word.word.startswith(" ")
+            ]
+        cache.write_text(json.dumps(borders, indent=1) + "\n")
+    return json.loads(cache.read_text())
+
+
+def cut_points(
+    recording: Recording, borders: list[float], count: int, random: np.random.Generator
+) -> list[int]:
+    """Up to `count` places between words, 0.4 s from the ends and 0.8 s apart, in samples."""
     level = level_db(recording.audio)
-    speech = np.arange(recording.start // _HOP + 50, recording.end // _HOP - 50)
-    dips = [
-        i
-        for i in speech
-        if level[i] <= level[i - 8 : i + 9].min() and level[i] < level.max() - 18.0
-    ]
     chosen: list[int] = []
-    for frame in random.permutation(np.array(dips, dtype=np.int64)):
-        if all(abs(frame - other) >= 80 for other in chosen):
-            chosen.append(int(frame))
+    for border_s in random.permutation(np.array(borders)):
+        near = slice(max(0, int(border_s * 100) - 6), int(border_s * 100) + 7)
+        cut = (near.start + int(np.argmin(level[near]))) * _HOP + _HOP // 2
+        inside = recording.start + 40 * _HOP <= cut <= recording.end - 40 * _HOP
+        if inside and all(abs(cut - other) >= 80 * _HOP for other in chosen):
+            chosen.append(cut)
         if len(chosen) == count:
             break
-    return sorted(frame * _HOP + _HOP // 2 for frame in chosen)
+    return sorted(chosen)
 
 
-def make_turn(recording: Recording, variant: int) -> Turn | None:
+def make_turn(recording: Recording, borders: list[float], variant: int) -> Turn | None:
     """The turn number `variant` of `recording`, always the same; None where nothing can be cut."""
     random = np.random.default_rng([variant, *recording.name.encode()])
     long = recording.end - recording.start > 4 * PIPELINE_HZ
-    cuts = cut_points(recording, 2 if long else 1, random)
+    cuts = cut_points(recording, borders, 2 if long else 1, random)
     if not cuts:
         return None
     fade = np.linspace(1.0, 0.0, _FADE, dtype=np.float32)
@@ -188,14 +211,43 @@ def make_turn(recording: Recording, variant: int) -> Turn | None:
     return Turn(name, recording.text, np.concatenate(pieces), lead, tuple(pauses), length)
 
 
-def make_turns(folder: Path, variants: int = 3) -> list[Turn]:
-    """Every turn that can be made of the prompts in `folder` and of tests/data."""
+def make_turns(prompts: Path, cache: Path, variants: range = range(3)) -> list[Turn]:
+    """Every turn that can be made of the prompts below `prompts` and of tests/data."""
+    found = recordings(prompts)
+    borders = word_borders(found, cache)
     made = (
-        make_turn(recording, variant)
-        for recording in recordings(folder)
-        for variant in range(variants)
+        make_turn(recording, borders[recording.name], variant)
+        for recording in found
+        for variant in variants
     )
     return [turn for turn in made if turn is not None]
+
+
+def write_turns(turns: list[Turn], folder: Path) -> None:
+    """Write a WAV file a turn, and their marks to `turns.json`."""
+    marks = []
+    for turn in turns:
+        write_wav(folder / f"{turn.name}.wav", turn.audio, PIPELINE_HZ)
+        marks.append(
+            {
+                "name": turn.name,
+                "text": turn.text,
+                "speech_start": turn.speech_start,
+                "pauses": [asdict(pause) for pause in turn.pauses],
+                "speech_end": turn.speech_end,
+            }
+        )
+    (folder / "turns.json").write_text(json.dumps(marks, indent=1) + "\n")
+
+
+def read_turns(folder: Path) -> list[Turn]:
+    """What `write_turns` wrote."""
+    turns = []
+    for mark in json.loads((folder / "turns.json").read_text()):
+        audio, _ = read_wav(folder / f"{mark['name']}.wav", PIPELINE_HZ)
+        pauses = tuple(Pause(**pause) for pause in mark.pop("pauses"))
+        turns.append(Turn(audio=audio, pauses=pauses, **mark))
+    return turns
 
 
 def main() -> None:
@@ -203,24 +255,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the turns")
     parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
     parser.add_argument("--variants", type=int, default=3, help="turns made of each sentence")
+    parser.add_argument("--first", type=int, default=0, help="number of the first of these")
     arguments = parser.parse_args()
-    turns = make_turns(
-        arguments.prompts or fetch_prompts(arguments.out / "prompts"), arguments.variants
-    )
-    marks = []
-    for turn in turns:
-        write_wav(arguments.out / f"{turn.name}.wav", turn.audio, PIPELINE_HZ)
-        pauses = [asdict(pause) for pause in turn.pauses]
-        marks.append(
-            {
-                "file": f"{turn.name}.wav",
-                "text": turn.text,
-                "speech_start": turn.speech_start,
-                "pauses": pauses,
-                "speech_end": turn.speech_end,
-            }
-        )
-    (arguments.out / "turns.json").write_text(json.dumps(marks, indent=1) + "\n")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    prompts = arguments.prompts or fetch_prompts(arguments.out / "prompts")
+    variants = range(arguments.first, arguments.first + arguments.variants)
+    turns = make_turns(prompts, arguments.out / "words.json", variants)
+    write_turns(turns, arguments.out)
     print(f"{len(turns)} turns, {sum(len(turn.pauses) for turn in turns)} pauses: {arguments.out}")
 
 

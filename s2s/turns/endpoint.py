@@ -8,6 +8,7 @@ them into one duration, counted from the end of speech. Knows nothing about time
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,33 +121,54 @@ def _mel_filters() -> npt.NDArray[np.float64]:
 
 # --- how long to wait ----------------------------------------------------------------------------
 
+Curve = tuple[tuple[float, int], ...]
+"""Points (log-odds that the turn is complete, milliseconds to wait), from doubtful to sure."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraceConfig:
-    """How long a pause must last before the turn is answered. All from the end of speech."""
+    """How long a pause must last before the turn is answered, from the end of speech."""
 
-    complete_ms: int = 100
-    """When it is sure that the turn is over."""
-    incomplete_ms: int = 2000
-    """When it is sure that it is not."""
+    curve: Curve = ((-0.2, 2000), (1.8, 1500), (1.9, 240), (5.0, 235), (7.0, 100))
+    """Log-odds of "complete" (2 is 88 %) and the wait in ms; geometric in between. Sound alone
+    reaches 4.5; a turn that is also a whole answer by its words ("yes") goes beyond. The default
+    was chosen with scripts/benchmark_endpointing.py. The steep step is where human pauses are: most
+    end within 1.5 s, so a turn that may go on is given that time or none."""
     silence_ms: int = 700
-    """When there is no end-of-turn model: silence alone decides, and the text."""
-    sure_complete: float = 0.95
-    """Probability from which on `complete_ms` holds."""
-    sure_incomplete: float = 0.05
-    """Probability down to which `incomplete_ms` holds."""
+    """When there is no end-of-turn model. Each unit of log-odds by the text halves it."""
+    bias: float = 0.0
+    """Added to the log-odds: above 0 answers sooner, below 0 waits longer."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.complete_ms <= self.silence_ms <= self.incomplete_ms:
+        odds = [point[0] for point in self.curve]
+        waits = [point[1] for point in self.curve]
+        if len(odds) < 2 or any(a >= b for a, b in itertools.pairwise(odds)):
+            raise ValueError(f"curve needs at least 2 points with rising log-odds, got {odds}")
+        if waits[-1] < 0 or any(a < b for a, b in itertools.pairwise(waits)):
+            raise ValueError(f"waits of the curve must not rise or be negative, got {waits} ms")
+        if not waits[-1] <= self.silence_ms <= waits[0]:
             raise ValueError(
-                "need 0 <= complete_ms <= silence_ms <= incomplete_ms, got "
-                f"{self.complete_ms}, {self.silence_ms}, {self.incomplete_ms}"
+                f"silence_ms must lie between the waits of the curve, {waits[-1]} and {waits[0]} "
+                f"ms, got {self.silence_ms}"
             )
-        if not 0.0 < self.sure_incomplete < self.sure_complete < 1.0:
-            raise ValueError(
-                "need 0 < sure_incomplete < sure_complete < 1, got "
-                f"{self.sure_incomplete}, {self.sure_complete}"
-            )
+
+    @property
+    def complete_ms(self) -> int:
+        """When it is sure that the turn is over."""
+        return self.curve[-1][1]
+
+    @property
+    def incomplete_ms(self) -> int:
+        """When it is sure that it is not."""
+        return self.curve[0][1]
+
+
+EAGERNESS: dict[str, GraceConfig] = {
+    "low": GraceConfig(curve=((0.0, 2000), (2.0, 1500), (2.2, 320), (5.0, 300), (7.0, 150))),
+    "medium": GraceConfig(),
+    "high": GraceConfig(curve=((-3.0, 2000), (1.0, 500), (2.0, 220), (7.0, 100))),
+}
+"""Three manners, from the patient to the quick."""
 
 
 def grace_ms(
@@ -157,39 +179,23 @@ def grace_ms(
 ) -> int:
     """Milliseconds to wait after the end of speech before the turn counts as complete.
 
-    Continuous: the log-odds of "complete" (sound plus text) run linearly from one sure end to the
-    other, the duration geometrically, so that every step doubles it alike.
+    The log-odds of "complete" by sound and by text add up, as for independent evidence.
 
     Args:
         probability: of `EndOfTurn`, in [0, 1]; None when there is no model.
         partial_text: the transcript so far; empty when there is none yet.
-        config: the two ends and the way between.
+        config: how they become a wait.
         language: ISO 639-1 code of the text, None when unknown.
 
     Returns:
-        between `complete_ms` and `incomplete_ms`; falls as `probability` rises.
+        between `complete_ms` and `incomplete_ms`; continuous, and falls as `probability` rises.
     """
-    low, high = _logit(config.sure_incomplete), _logit(config.sure_complete)
+    text = log_odds(partial_text, language) + config.bias
     if probability is None:
-        sound = high - (high - low) * _position(config.silence_ms, config)
-    else:
-        sound = _logit(probability)
-    odds = sound + log_odds(partial_text, language)
-    doubt = min(max((high - odds) / (high - low), 0.0), 1.0)
-    shortest = max(config.complete_ms, 1)
-    return round(shortest * (config.incomplete_ms / shortest) ** doubt)
-
-
-def _position(duration_ms: int, config: GraceConfig) -> float:
-    """Where `duration_ms` lies between complete (0) and incomplete (1), geometrically."""
-    shortest = max(config.complete_ms, 1)
-    if config.incomplete_ms <= shortest:
-        return 0.0
-    return math.log(max(duration_ms, shortest) / shortest) / math.log(
-        config.incomplete_ms / shortest
-    )
-
-
-def _logit(probability: float) -> float:
-    bounded = min(max(probability, 1e-6), 1.0 - 1e-6)
-    return math.log(bounded / (1.0 - bounded))
+        wait = config.silence_ms * 2.0**-text
+        return round(min(max(wait, config.complete_ms), config.incomplete_ms))
+    bounded = min(max(probability, 1e-4), 1.0 - 1e-4)
+    odds = [point[0] for point in config.curve]
+    waits = [math.log(max(point[1], 1)) for point in config.curve]
+    sound = math.log(bounded / (1.0 - bounded))
+    return round(math.exp(float(np.interp(sound + text, odds, waits))))

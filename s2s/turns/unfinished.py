@@ -1,8 +1,9 @@
 """Words after which nobody is done: second evidence for the end of a turn. A table, and one lookup.
 
-Recognisers write a full stop after anything, so punctuation alone proves little; an article or a
-conjunction in the last place proves much. Prepositions end English questions ("what is it for"), so
-they count less.
+An article or a conjunction in the last place proves much. Prepositions end English questions ("what
+is it for"), so they count less. Recognisers that punctuate write a full stop after nearly anything,
+but leave it out after a fragment: the stop proves little, its absence something. All weights are
+log-odds of "complete".
 """
 
 from __future__ import annotations
@@ -10,15 +11,24 @@ from __future__ import annotations
 import re
 
 NEVER_LAST = -4.0
-"""Log-odds of "complete" after an article, conjunction, possessive or hesitation."""
+"""The last word is an article, a conjunction, a possessive or a hesitation."""
 RARELY_LAST = -1.5
-"""After a preposition or an auxiliary, which end a turn now and then."""
+"""The last word is a preposition, an auxiliary or a determiner, which end a turn now and then."""
 MAYBE_MORE = -1.0
-"""After a number, which may go on ("five five five ..."), or a comma."""
+"""The last word is a number, which may go on ("five five five ...")."""
 TRAILS_OFF = -2.5
-"""After an ellipsis or a dash."""
+"""The text ends in an ellipsis or a dash."""
 WHOLE_ANSWER = 2.0
 """The whole turn is a word that is a turn of its own: "yes", "stop"."""
+STOP_WRITTEN = 0.35
+"""The text ends in a full stop."""
+QUESTION_WRITTEN = 1.0
+"""The text ends in a question mark."""
+NO_STOP_WRITTEN = -1.05
+"""The text ends without either, from a recogniser that writes capitals and stops."""
+EACH_MISSING_WORD = -0.3
+"""For each word fewer than `FEW_WORDS`: people say little in one go, but rarely that little."""
+FEW_WORDS = 5
 
 _NEVER_LAST = {
     "en": "a an the my your our their and or but because so if when than that's i'm we're it's "
@@ -40,7 +50,7 @@ _NEVER_LAST = {
 }
 _RARELY_LAST = {
     "en": "of to for with at by from into about is are was were will would can could should do "
-    "does did have has had what which who how where",
+    "does did have has had be been being what which who how where very more most some any",
     "de": "von bei für in ist sind war wird kann soll hat habe",
     "fr": "de à pour avec chez par sur dans en est sont était peut doit a ai",
     "es": "de a para con en por sobre desde hasta es son era puede debe ha he",
@@ -105,23 +115,36 @@ def log_odds(text: str, language: str | None = None) -> float:
         language: ISO 639-1 code; None goes by the script, Latin script being read as English.
             A language without a table gives no evidence from words.
     """
-    stripped = text.strip().lower().replace("’", "'")
-    if not stripped:
-        return 0.0
+    stripped = text.strip().replace("’", "'")
+    words = _WORD.findall(stripped.lower())
     if stripped.endswith(("...", "…", "-", "–", "—")):
         return TRAILS_OFF
-    language = language or _by_script(stripped)
-    words = _WORD.findall(stripped)
     if not words:
         return 0.0
+    language = language or _by_script(stripped)
     whole = "".join(words) if language in _WITHOUT_SPACES else " ".join(words)
     if whole in _ANSWERS.get(language, frozenset()):
         return WHOLE_ANSWER
+    missing = 0 if language in _WITHOUT_SPACES else max(FEW_WORDS - len(words), 0)
+    return _last_word(whole, words[-1], language) + _mark(stripped) + EACH_MISSING_WORD * missing
+
+
+def _last_word(whole: str, last: str, language: str) -> float:
     for table, weight in _TABLES:
-        if _ends_with(whole, words[-1], table.get(language, frozenset()), language):
+        if _ends_with(whole, last, table.get(language, frozenset()), language):
             return weight
-    unsure = words[-1].isdigit() or stripped.endswith((",", "、", "，", ":", ";"))
-    return MAYBE_MORE if unsure else 0.0
+    return MAYBE_MORE if last.isdigit() else 0.0
+
+
+def _mark(text: str) -> float:
+    """What the last mark proves, where marks are written at all."""
+    bare = text.rstrip("\"'”»)")
+    if bare.endswith(("?", "？")):
+        return QUESTION_WRITTEN
+    if bare.endswith((".", "!", "。", "！")):
+        return STOP_WRITTEN
+    punctuates = text != text.lower() or bare.endswith((",", "、", "，", ":", ";"))
+    return NO_STOP_WRITTEN if punctuates else 0.0
 
 
 def _ends_with(whole: str, last: str, entries: frozenset[str], language: str) -> bool:
