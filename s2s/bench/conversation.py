@@ -21,6 +21,7 @@ from s2s import registry
 from s2s.audio import PIPELINE_HZ, Block, resample
 from s2s.bench.recording import AUDIBLE, Answer, Spoken, answers, speech_end
 from s2s.bench.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
+from s2s.bench.wer import words
 from s2s.clock import Clock
 from s2s.config import Config
 from s2s.events import Event, Interruption, ResponseDone
@@ -91,8 +92,8 @@ def script(turns: int, seed: int, voice: Callable[[str], Block]) -> list[Step]:
     rng = np.random.default_rng(seed)
     steps: list[Step] = []
     for number in range(turns):
-        words = QUESTIONS[number % len(QUESTIONS)]
-        question = Said(voice(words), words, 0.8)
+        asked = QUESTIONS[number % len(QUESTIONS)]
+        question = Said(voice(asked), asked, 0.8)
         if number % 3 == 1:
             question = with_pauses(question, (0.5, float(rng.uniform(0.2, 1.0))))
         steps.append(Step("question", question, 0))
@@ -114,13 +115,19 @@ def hum(text: str) -> Block:
 
 def run(steps: Sequence[Step], models: Callable[[Models, Clock], Models] | None) -> Simulation:
     """Hold the conversation."""
-    talked_over = {
-        first.said.text for first, second in pairwise(steps) if second.kind != "question"
-    }
-    simulation = Simulation(
-        [step.said for step in steps],
-        answer=lambda text: LONG_ANSWER if text in talked_over else SHORT_ANSWER,
-    )
+    talked_over = [
+        set(first.said.text.split())
+        for first, second in pairwise(steps)
+        if second.kind != "question"
+    ]
+
+    def answer(text: str) -> str:
+        """Long where the person will talk over it, told by the words that were heard."""
+        heard = set(words(text))
+        over = any(len(heard & asked) > 0.6 * len(asked) for asked in talked_over)
+        return LONG_ANSWER if over else SHORT_ANSWER
+
+    simulation = Simulation([step.said for step in steps], answer=answer)
     if models is not None:
         simulation.models = models
     return simulation.run()

@@ -76,7 +76,7 @@ class Words:
                 low, high = spans.get(number, (share, share))
                 spans[number] = (min(low, share), max(high, share))
         words: list[str] = []
-        for number in sorted(spans):
+        for number in spans:  # in the order in which they are heard
             low, high = spans[number]
             every = self._words[number]
             words += every[int(low * len(every) + 0.5) : int(high * len(every) + 0.5)]
