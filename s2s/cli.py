@@ -41,6 +41,13 @@ SHORTCUTS = {
     "metrics": ("metrics.file", "add one JSON line for each response to this file"),
 }
 """Flags that set one key: flag -> (key, help)."""
+VOICE_SHORTCUTS = {
+    "model": ("tts.model", "model of the text-to-speech backend"),
+    "quant": ("tts.quant", "quantisation of the text-to-speech model, such as q4_k_m"),
+    "instruct": ("tts.instruct", "how to speak, for a text-to-speech model that takes orders"),
+}
+"""The same, for the commands that speak."""
+SPEAKING = ("talk", "say", "config", "doctor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,6 +133,10 @@ def _run_models(options: argparse.Namespace, store: Store) -> int:
             return commands.models_pull(store, wanted)
         case "path":
             return commands.models_path(store, options.names)
+        case "convert":
+            return commands.models_convert(
+                store, options.source, options.quant, options.predictor_quant
+            )
         case _:
             return commands.models_list(store)
 
@@ -159,7 +170,8 @@ def _config(options: argparse.Namespace) -> Config:
         if not equals:
             raise SettingError(f"--set {text}: name a setting as section.key=value")
         flags.append((f"--set {key}", key, value))
-    for flag, (key, _) in SHORTCUTS.items():
+    shortcuts = SHORTCUTS | (VOICE_SHORTCUTS if options.command in SPEAKING else {})
+    for flag, (key, _) in shortcuts.items():
         value = getattr(options, flag.replace("-", "_"))
         if value is not None:
             flags.append((f"--{flag}", key, value))
@@ -206,6 +218,8 @@ def _parser() -> argparse.ArgumentParser:
         name: commands.add_parser(name, help=text, description=text, parents=[common])
         for name, text in COMMANDS.items()
     }
+    for name in SPEAKING:
+        _add_shortcuts(subparsers[name], VOICE_SHORTCUTS)
     talk = subparsers["talk"]
     talk.add_argument("--input", type=Path, help="talk to it with a sound file, not a microphone")
     talk.add_argument("--output", type=Path, help="write what it says to a WAV file")
@@ -232,6 +246,12 @@ def _add_model_actions(models: argparse.ArgumentParser, common: argparse.Argumen
         metavar="NAME",
         help="models, or groups (embedded, test); none: what the chosen profile needs",
     )
+    convert = actions.add_parser(
+        "convert", help="convert a Qwen3-TTS model ahead of time", parents=[common]
+    )
+    convert.add_argument("source", help="0.6b-base, another published name, a hub id, a folder")
+    convert.add_argument("--quant", default="q4_k_m", help="of the talker (default: %(default)s)")
+    convert.add_argument("--predictor-quant", help="of the code predictor (default: q8_0)")
     path = actions.add_parser("path", help="print where models lie", parents=[common])
     path.add_argument("names", nargs="+", metavar="NAME")
 
@@ -260,10 +280,16 @@ def _common_flags() -> argparse.ArgumentParser:
     group.add_argument(
         "--set", action="append", metavar="KEY=VALUE", help="one setting; may be given often"
     )
-    for flag, (_, text) in SHORTCUTS.items():
-        group.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
+    _add_shortcuts(group, SHORTCUTS)
     group.add_argument("--log-level", choices=LEVELS, help="how much is told (default: warning)")
     return common
+
+
+def _add_shortcuts(
+    group: argparse._ActionsContainer, shortcuts: dict[str, tuple[str, str]]
+) -> None:
+    for flag, (_, text) in shortcuts.items():
+        group.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
 
 
 def _start_logging(level: str) -> None:

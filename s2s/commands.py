@@ -14,7 +14,7 @@ from s2s import registry, typed
 from s2s.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
 from s2s.config import Config, as_dict, sections
 from s2s.manifest import Model
-from s2s.runtime import Resources
+from s2s.runtime import Resources, cores
 from s2s.store import Store
 from s2s.terminal import megabytes, print_table
 from s2s.transport.local import list_devices, portaudio
@@ -116,6 +116,23 @@ def models_path(store: Store, names: Iterable[str]) -> int:
     """Print the path of each model, fetching what is missing."""
     for name in names:
         print(store.path(name))
+    return 0
+
+
+def models_convert(store: Store, source: str, quant: str, predictor_quant: str | None) -> int:
+    """Convert a Qwen3-TTS checkpoint, fetched if it is not here, and print the folder made."""
+    from s2s.tts.qwen3.convert import convert
+    from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
+
+    folder = convert(
+        source,
+        quant,
+        predictor_quant=predictor_quant,
+        converted=store.folder(CONVERTED_FOLDER),
+        threads=cores(),
+        progress=store.progress,
+    )
+    print(folder)
     return 0
 
 

@@ -49,6 +49,18 @@ class Traits:
     """TTS: rate of its sound; None when it depends on the voice."""
 
 
+def _lower_case(*keys: str) -> Callable[[Mapping[str, object]], dict[str, object]]:
+    """A hook that takes the values of `keys` in any case: `Q4_K_M` is `q4_k_m`."""
+
+    def normalise(options: Mapping[str, object]) -> dict[str, object]:
+        return {
+            key: value.lower() if key in keys and isinstance(value, str) else value
+            for key, value in options.items()
+        }
+
+    return normalise
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """One entry of the registry."""
@@ -147,6 +159,22 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("piper", "onnxruntime"),
         models=("piper-joe",),
         traits=Traits(streaming=True),
+    ),
+    Backend(
+        stage="tts",
+        name="qwen3",
+        about="Qwen3-TTS on llama.cpp and onnxruntime: ten languages, cloned voices",
+        factory="s2s.tts.qwen3.synthesizer:Qwen3",
+        config="s2s.tts.qwen3.synthesizer:Qwen3Config",
+        extra="qwen3",
+        requires=("onnx", "onnxruntime", "xllamacpp|llama_cpp"),
+        traits=Traits(
+            languages=("en", "zh", "de", "it", "pt", "es", "ja", "ko", "fr", "ru"),
+            streaming=True,
+            cloning=True,
+            sample_rate_hz=24_000,
+        ),
+        normalise=_lower_case("quant", "predictor_quant"),
     ),
     Backend(
         stage="tts",

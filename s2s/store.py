@@ -56,7 +56,7 @@ class Store:
                 in the cache folder where there is one (its models win).
         """
         self.root = Path(cache_dir).expanduser() if cache_dir else home()
-        self._progress = progress
+        self.progress = progress
         self._manifest = dict(self._read_manifests() if manifest is None else manifest)
 
     def _read_manifests(self) -> dict[str, Model]:
@@ -169,7 +169,7 @@ class Store:
     def _fetch(self, model: Model, files: list[ModelFile], folder: Path) -> None:
         scratch = folder / ".partial"
         _clear_scratch(scratch)
-        fetcher = Fetcher(scratch, self._progress)
+        fetcher = Fetcher(scratch, self.progress)
         for file in files:
             reasons: list[str] = []
             if not any(self._place(file, i, fetcher, folder, reasons) for i in _indices(file)):
@@ -205,7 +205,7 @@ class Store:
             if file is None:
                 return hub_folder(repo, revision)
             self.root.mkdir(parents=True, exist_ok=True)
-            return Fetcher(self.root, self._progress).fetch(HubPart(repo, file, revision or "main"))
+            return Fetcher(self.root, self.progress).fetch(HubPart(repo, file, revision or "main"))
         except FetchError as error:
             raise StoreError(f"{error}. Or give a path to the file.") from error
 

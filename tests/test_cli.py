@@ -166,6 +166,8 @@ def test_config_prints_what_config_reads(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_every_shortcut_names_a_setting():
+    qwen3 = typed.field_types(registry.config_class(registry.find("tts", "qwen3")))
+    assert {key.partition(".")[2] for key, _ in cli.VOICE_SHORTCUTS.values()} <= set(qwen3)
     for flag, (key, text) in cli.SHORTCUTS.items():
         assert text
         section, name = key.split(".")
@@ -317,3 +319,22 @@ def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: 
     assert model in names
     assert "smollm2-135m" in names
     assert len(names) == 5 - ("--stt" in flags)
+
+
+def test_a_quant_is_taken_in_any_case(capsys: pytest.CaptureFixture[str]):
+    flags = ["--tts", "qwen3", "--quant", "Q8_0", "--model", "1.7b", "--instruct", "Whisper."]
+    assert cli.main(["config", *flags]) == 0
+    options = yaml.safe_load(capsys.readouterr().out)["tts"]["options"]
+    assert (options["quant"], options["model"]) == ("q8_0", "1.7b")
+    assert options["instruct"] == "Whisper."
+
+
+def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixture[str]):
+    folder = str(tiny_qwen3("0.6b-customvoice"))
+    assert cli.main(["models", "convert", folder, "--quant", "f32"]) == 0
+    made = Path(capsys.readouterr().out.strip())
+    assert (made / "converted.json").is_file()
+    assert cli.main(["models", "convert", str(made), "--quant", "f32"]) == 0
+    assert Path(capsys.readouterr().out.strip()) == made
+    assert cli.main(["models", "convert", folder, "--quant", "q3"]) == 1
+    assert "unknown quant 'q3'; known: f32, bf16" in capsys.readouterr().err
