@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Generic, TypeVar
@@ -82,11 +82,15 @@ class Report(FrameReport):
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """One utterance: iterate ``chunks`` once; closing it early frees what it holds. ``report``
-    fills up meanwhile."""
+    """One utterance: iterate ``chunks`` once, and close it when stopping early. ``report`` fills
+    up meanwhile."""
 
-    chunks: Iterator[Chunk]
+    chunks: Generator[Chunk, None, None]
     report: Report
+
+    def close(self) -> None:
+        """End it and free what it holds; after the last chunk this changes nothing."""
+        self.chunks.close()
 
 
 @dataclass(slots=True)
@@ -187,7 +191,7 @@ class Engine(Generic[T, P, D]):
         schedule: ScheduleConfig,
         stale: Stale,
         report: Report,
-    ) -> Iterator[Chunk]:
+    ) -> Generator[Chunk, None, None]:
         began_s = perf_counter()
         limit = frame_limit(prompt, self._model.spec, take)
         idle, done = self._claim(prompt, len(prompt.embeddings) + limit)

@@ -106,7 +106,7 @@ class PromptBuilder:
         Raises PromptError for an unknown language or speaker, for a request that does not fit
         the model's kind, and for a text without a single token.
         """
-        _check(request, self._spec)
+        check_request(request, self._spec)
         body = self._tokens(request.text)
         if not body.size:
             raise PromptError("there is nothing to say: the text is empty")
@@ -202,8 +202,9 @@ class PromptBuilder:
         return np.repeat(self._pad[None], count, axis=0)
 
 
-def _check(request: Request, spec: Spec) -> None:
-    """Raise PromptError when the request does not fit the model's kind."""
+def check_request(request: Request, spec: Spec) -> None:
+    """Raise PromptError when the request does not fit the model, whatever its text: its kind, an
+    unknown speaker or language, a voice of another width."""
     if spec.kind is Kind.BASE:
         if request.reference is None:
             raise PromptError("a Base model speaks with a cloned voice: give it a reference")
@@ -216,9 +217,9 @@ def _check(request: Request, spec: Spec) -> None:
         raise PromptError(f"unknown speaker {request.speaker!r}; known: {known}")
     if spec.kind is Kind.VOICE_DESIGN and request.speaker:
         raise PromptError("a VoiceDesign model takes a description, not a speaker")
-    reference = request.reference
-    if reference is not None:
-        _check_reference(reference, spec)
+    if request.reference is not None:
+        _check_reference(request.reference, spec)
+    _language_id(request, spec)
 
 
 def _check_reference(reference: Reference, spec: Spec) -> None:

@@ -1,0 +1,141 @@
+"""A model ready to speak, from its name: found, converted once, opened, with its voices.
+
+For use as a library:
+
+    model = Qwen3Model.open("0.6b-customvoice", Path("~/qwen3"))
+    for chunk in model.engine.speak(Request("Hello.", speaker="ryan")).chunks: ...
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3 import ggml
+from s2s.tts.qwen3.checkpoint import Checkpoint
+from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
+from s2s.tts.qwen3.codec_spec import CodecSpec
+from s2s.tts.qwen3.convert import DEFAULT_QUANT, Progress, convert, silent
+from s2s.tts.qwen3.engine import Edges, Engine
+from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
+from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
+from s2s.tts.qwen3.ggml import GgmlPredictorState, GgmlTalkerState
+from s2s.tts.qwen3.guards import Guards
+from s2s.tts.qwen3.prompt import PromptBuilder, Reference
+from s2s.tts.qwen3.spec import Kind, Spec, read_json, read_spec
+from s2s.tts.qwen3.tokenizer import Tokenizer
+from s2s.tts.qwen3.voices import list_voices, load_voice
+
+VOICES_FOLDER = "voices"
+_SILENCE_S = 2.0
+_ROOM_TONE = 1e-4  # -80 dBFS
+_SILENCE_FILE = "silence-{}.json"
+
+GgmlEngine = Engine[GgmlTalkerState, GgmlPredictorState, CodecState]
+
+
+@dataclass(frozen=True, slots=True)
+class Qwen3Model:
+    """One opened model. ``folder`` holds it in converted form."""
+
+    folder: Path
+    voices_folder: Path
+    spec: Spec
+    engine: GgmlEngine
+    decoder: OnnxCodecDecoder
+    sample_rate_hz: int
+    quant: str
+
+    @classmethod
+    def open(
+        cls,
+        source: str | Path,
+        home: Path,
+        *,
+        quant: str = DEFAULT_QUANT,
+        predictor_quant: str | None = None,
+        threads: int = 1,
+        edges: Edges | None = None,
+        progress: Progress = silent,
+    ) -> Qwen3Model:
+        """Find, convert and open a model; all but the first time within seconds.
+
+        source: a folder, a published name such as "0.6b-base", or a hub id. home: where converted
+        models, graphs and voices are kept. Raises HubError, ConvertError, SpecError,
+        CheckpointError, CodecError, GGUFError or LlamaError, each saying what to do; ValueError
+        for an unknown quant.
+        """
+        folder = convert(
+            source,
+            quant,
+            predictor_quant=predictor_quant,
+            converted=home / CONVERTED_FOLDER,
+            threads=threads,
+            progress=progress,
+        )
+        spec, graphs = read_spec(folder), home / GRAPHS_FOLDER
+        parts = ggml.load(folder, spec, threads)
+        codec_folder = folder / "speech_tokenizer"
+        codec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
+        decoder = open_decoder(codec_folder, graphs, threads=threads)
+        engine = Engine(
+            parts.language,
+            decoder,
+            PromptBuilder(spec, Tokenizer.load(folder), parts.language.embeddings),
+            samples_per_frame=decoder.samples_per_frame,
+            sample_rate_hz=codec.sample_rate_hz,
+            guards=Guards(silent_codes=silent_codes(codec_folder, codec, graphs, threads)),
+            edges=edges,
+        )
+        return cls(
+            folder=folder,
+            voices_folder=home / VOICES_FOLDER,
+            spec=spec,
+            engine=engine,
+            decoder=decoder,
+            sample_rate_hz=codec.sample_rate_hz,
+            quant=parts.quant,
+        )
+
+    def reference(self, name: str) -> Reference:
+        """An enrolled voice, ready to be spoken with. Raises VoiceError when there is none, or it
+        was made for another model."""
+        voice = load_voice(name, self.voices_folder, voice_fingerprint(self.folder))
+        if voice.codes is not None:
+            self.engine.keep_primed(voice.codes, prime(self.decoder, voice))
+        return voice.reference
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Names that can be spoken with: trained speakers, or the voices enrolled for it."""
+        if self.spec.kind is not Kind.BASE:
+            return tuple(sorted(self.spec.speakers))
+        mine = voice_fingerprint(self.folder)
+        return tuple(e.name for e in list_voices(self.voices_folder) if e.fingerprint == mine)
+
+
+def silent_codes(codec_folder: Path, spec: CodecSpec, cache: Path, threads: int) -> frozenset[int]:
+    """The first codes that stand for silence: what digital silence and faint noise encode to.
+
+    Computed once a tokenizer and kept in ``cache``: the encoder is large.
+    """
+    key = codec_fingerprint(codec_folder)
+    path = cache / _SILENCE_FILE.format(key)
+    try:
+        return frozenset(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        pass
+    encoder = OnnxCodecEncoder.open(
+        spec.encoder, Checkpoint(codec_folder), cache, key, threads=threads
+    )
+    zeros = np.zeros(int(_SILENCE_S * spec.encoder.sample_rate_hz), np.float32)
+    noise = np.random.Generator(np.random.PCG64(0)).standard_normal(zeros.size, np.float32)
+    faint = noise * np.float32(_ROOM_TONE)
+    found = np.unique([encoder.encode(zeros)[:, 0], encoder.encode(faint)[:, 0]]).tolist()
+    cache.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return frozenset(found)
