@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
+
+from s2s.audio import empty
 from s2s.channel import Channel
 from s2s.handler import Handler
 from s2s.messages import (
@@ -46,6 +49,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._on_partial = on_partial
         self._turn: TurnId | None = None
         self._earlier: Transcription | None = None
+        self._heard = empty()
         self._stable: list[str] = []
         self._previous: list[str] = []
 
@@ -88,15 +92,9 @@ class SttHandler(Handler[SttInput, LlmInput]):
             return
         if self._turn is None or self._turn.turn_id != speech.turn.turn_id:
             self._start_turn(speech.turn)
-        result = self._transcriber.transcribe(
-            speech.audio,
-            language=self._language,
-            earlier=self._earlier,
-            stop=lambda: self._stale(speech),
-        )
+        result = self._hear(speech)
         if self._stale(speech):
             return
-        self._earlier = result
         self._on_partial(self._partial(speech, result.text))
         if speech.final:
             self._state.metrics.mark(speech.turn, "transcript", self._state.clock.now())
@@ -108,9 +106,24 @@ class SttHandler(Handler[SttInput, LlmInput]):
                 speech.speech_stopped_at_s,
             )
 
+    def _hear(self, speech: Speech) -> Transcription:
+        """Transcribe, unless this is the very audio that was transcribed last."""
+        if self._earlier is not None and np.array_equal(speech.audio, self._heard):
+            return self._earlier
+        result = self._transcriber.transcribe(
+            speech.audio,
+            language=self._language,
+            earlier=self._earlier,
+            stop=lambda: self._stale(speech),
+        )
+        if not self._stale(speech):
+            self._earlier, self._heard = result, speech.audio
+        return result
+
     def _start_turn(self, turn: TurnId | None) -> None:
         self._turn = turn
         self._earlier = None
+        self._heard = empty()
         self._stable = []
         self._previous = []
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block
+from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.handler import Handler
 from s2s.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
@@ -116,6 +116,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._probability: float | None = None
         self._soft_end: int | None = None
         """One past the last sample of speech, while the turn is paused."""
+        self._silent_at = 0
+        """Where the last first window of silence ended."""
         self._next_partial_sample = 0
         self._last_frame_s: float | None = None
         self._stream_start_s = 0.0
@@ -174,8 +176,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         segmenter = self._segmenter
         active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
         self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
-        if self._wants_partial():
-            yield self._speech(final=False)
+        if self._falls_silent() or self._wants_partial():
+            yield self._speech()
 
     def _on(self, event: SegmenterEvent) -> Iterator[SttInput]:
         match event:
@@ -244,14 +246,15 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         stopped_s = self._at_s(end)
         self._events(SpeechStopped(turn, stopped_s))
         if self._overlap.open:
-            yield self._speech(final=False)
+            yield self._speech()
             return
         self._state.metrics.mark(turn, "speech_stopped", stopped_s)
-        audio = self._segmenter.audio()
-        yield Speech(audio, turn, self._state.scope.generation, True, stopped_s)
+        until = self._silent_at if self._silent_at > end else None
+        heard = self._segmenter.audio(until)
+        yield Speech(heard, turn, self._state.scope.generation, True, stopped_s)
         self._probability = None
         if self._end_of_turn is not None:
-            self._probability = self._end_of_turn.probability(audio)
+            self._probability = self._end_of_turn.probability(self._segmenter.audio())
         self._set_grace()
         self._state.metrics.mark(turn, "endpoint", self._clock.now())
 
@@ -315,10 +318,21 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         speaking = self._turn is not None and self._segmenter.speaking
         return due and speaking and self._config.partial_interval_ms > 0
 
+    def _falls_silent(self) -> bool:
+        """The first window of silence: this may be all that is said. What is heard up to here is
+        written down at once; if it is the soft end, its transcript is ready a window earlier."""
+        segmenter = self._segmenter
+        silent = segmenter.speaking and 0 < segmenter.silent_samples <= BLOCK_SAMPLES
+        if not silent or self._turn is None or self._overlap.open:
+            return False
+        self._silent_at = segmenter.sample
+        return self._config.partial_interval_ms > 0
+
     def _partial_due(self, from_sample: int, after_ms: int) -> None:
         self._next_partial_sample = from_sample + after_ms * PIPELINE_HZ // 1000
 
-    def _speech(self, *, final: bool) -> Speech:
+    def _speech(self) -> Speech:
+        """A partial: all that is heard so far."""
         assert self._turn is not None
         overlap = self._overlap.open
         interval_ms = OVERLAP_PARTIAL_MS if overlap else self._config.partial_interval_ms
@@ -327,7 +341,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._segmenter.audio(),
             self._turn,
             self._state.scope.generation,
-            final,
+            False,
             self._at_s(self._segmenter.sample),
         )
 

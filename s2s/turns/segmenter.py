@@ -198,6 +198,11 @@ class Segmenter:
         return self._sample if self._state is _State.QUIET else self._start
 
     @property
+    def silent_samples(self) -> int:
+        """Silence since the last window of speech."""
+        return self._sample - self._last_active
+
+    @property
     def active_samples(self) -> int:
         """Active speech since the last `Onset`: pauses not counted."""
         return self._active
