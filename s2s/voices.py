@@ -44,6 +44,7 @@ def voices_add(store: Store, name: str) -> int:
 def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:
     """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
     from s2s.audio import read_wav
+    from s2s.runtime import cores
     from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
     from s2s.tts.qwen3.hub import resolve
     from s2s.tts.qwen3.mel import RATE_HZ
@@ -51,7 +52,7 @@ def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) ->
 
     pcm, _ = read_wav(audio, RATE_HZ)
     source = resolve(model, store.folder(CONVERTED_FOLDER))
-    enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER))
+    enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER), threads=cores())
     voice, warnings = enrolment.enrol(name, pcm, text)
     path = save_voice(voice, store.folder("voices"))
     for warning in warnings:
