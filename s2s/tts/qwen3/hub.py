@@ -80,7 +80,7 @@ def _is_entry(converted: Path, name: str) -> bool:
 def _fetch(hub_id: str) -> Path:
     """The folder of a hub repository in the hub client's cache."""
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import constants, snapshot_download
     except ImportError as error:
         raise HubError(
             f"{hub_id} must be fetched, which needs the hub client: pip install 's2s[hub]'; or "
@@ -90,6 +90,8 @@ def _fetch(hub_id: str) -> Path:
         return Path(snapshot_download(hub_id, allow_patterns=list(_FETCHED)))
     except (OSError, ValueError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if constants.HF_HUB_OFFLINE:
+            reason = "HF_HUB_OFFLINE forbids it"
         raise HubError(
             f"{hub_id} is not on this machine and cannot be fetched ({reason}); connect and try "
             "again, or give the folder of a download"

@@ -78,6 +78,7 @@ def test_a_damaged_download_is_an_error(name: str, hub_cache: Path, tmp_path: Pa
 def test_offline_and_not_cached_says_what_is_missing(hub_cache: Path, tmp_path: Path) -> None:
     with pytest.raises(HubError, match=r"1\.7B-VoiceDesign is not on this machine") as raised:
         resolve("1.7b-voicedesign", tmp_path)
+    assert "HF_HUB_OFFLINE forbids it" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
