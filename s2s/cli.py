@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s2s import __version__
+from s2s.bench.commands import add_actions
 
 if TYPE_CHECKING:
     from s2s.config import Config
@@ -27,6 +28,7 @@ COMMANDS = {
     "devices": "list microphones and loudspeakers",
     "models": "list, fetch and find model files",
     "voices": "list, add, cut and check voices",
+    "bench": "measure conversations and speech cores",
     "config": "print every setting with its meaning and value",
     "doctor": "check this machine and say what to do",
 }
@@ -100,6 +102,10 @@ def _run(options: argparse.Namespace) -> int:
                 return commands.transcribe(config, store, options.files)
             case "config":
                 return commands.show_config(config)
+            case "bench":
+                from s2s.bench.commands import run
+
+                return run(options, config, store)
             case "doctor":
                 from s2s.doctor import doctor
 
@@ -233,6 +239,7 @@ def _parser() -> argparse.ArgumentParser:
     transcribe.add_argument("files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC or OGG")
     _add_model_actions(subparsers["models"], common)
     _add_voice_actions(subparsers["voices"], common)
+    add_actions(subparsers["bench"], common)
     return parser
 
 

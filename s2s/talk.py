@@ -89,9 +89,7 @@ def _converse(
     clock: Clock,
     metrics: Metrics,
 ) -> int:
-    session = Session(
-        models, transport, config.session, events=view, clock=clock, metrics=metrics
-    )
+    session = Session(models, transport, config.session, events=view, clock=clock, metrics=metrics)
     view.timelines = metrics.finished
     with _stops_on_interrupt(transport.stop):
         if isinstance(transport, LocalTransport) and sys.stdin.isatty():

@@ -238,7 +238,7 @@ class Playback:
                 out *= np.float32(target)
             return
         step = 1.0 / (RAMP_MS / 1000 * self.rate_hz)
-        limit = (np.minimum if target > self._gain else np.maximum)
+        limit = np.minimum if target > self._gain else np.maximum
         sign = 1.0 if target > self._gain else -1.0
         ramp = limit(self._gain + sign * step * np.arange(1, len(out) + 1), target)
         out *= ramp.astype(np.float32)

@@ -177,6 +177,4 @@ def _failure_tone(rate_hz: int) -> list[Block]:
     """Two short falling tones, float32, in blocks of a tenth of a second."""
     t = np.arange(int(0.1 * rate_hz)) / rate_hz
     fade = np.minimum(1.0, np.minimum(t, t[::-1]) / 0.01)
-    return [
-        (0.15 * fade * np.sin(2 * np.pi * hz * t)).astype(np.float32) for hz in (440.0, 330.0)
-    ]
+    return [(0.15 * fade * np.sin(2 * np.pi * hz * t)).astype(np.float32) for hz in (440.0, 330.0)]

@@ -1,0 +1,101 @@
+"""`python -m s2s bench ...`: measurements anyone can repeat. Each ends with one JSON line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from s2s.config import Config
+    from s2s.store import Store
+
+
+def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """Describe the measurements to the command line."""
+    actions = bench.add_subparsers(dest="action", metavar="ACTION", required=True)
+    talk = actions.add_parser(
+        "conversation",
+        help="a scripted person asks, pauses, nods and interrupts, in simulated time",
+        parents=[common],
+    )
+    talk.add_argument(
+        "--models",
+        choices=("scripted", "real"),
+        default="scripted",
+        help="models that only take time, or those of the profile with what they really take",
+    )
+    talk.add_argument("--turns", type=int, default=24, help="questions the person asks")
+    talk.add_argument("--seed", type=int, default=1, help="the conversation's random numbers")
+    talk.add_argument("--picture", type=Path, metavar="FILE", help="PNG of the first half minute")
+    talk.add_argument("--wav", type=Path, metavar="FILE", help="the conversation in stereo")
+    talk.add_argument("--log", type=Path, metavar="FILE", help="its events, one a line")
+    random = actions.add_parser(
+        "random", help="random conversations, and what must hold in each", parents=[common]
+    )
+    random.add_argument("--count", type=int, default=1000, help="how many conversations")
+    random.add_argument("--seed", type=int, default=0, help="seed of the first")
+    random.add_argument("--jobs", type=int, default=2, help="processes")
+
+
+def run(options: argparse.Namespace, config: Config, store: Store) -> int:
+    """Measure; returns the exit code: 1 when something that must hold did not."""
+    if options.action == "random":
+        return _random(options.count, options.seed, options.jobs)
+    return _conversation(options, config, store)
+
+
+def _conversation(options: argparse.Namespace, config: Config, store: Store) -> int:
+    from s2s.bench import conversation as bench
+    from s2s.bench.conditions import Conditions
+
+    real = options.models == "real"
+    voice = bench.spoken_by(store) if real else bench.hum
+    models = bench.real_models(config, store) if real else None
+    steps = bench.script(options.turns, options.seed, voice)
+    started_s = time.perf_counter()
+    simulation = bench.run(steps, models)
+    found = bench.figures(steps, simulation, time.perf_counter() - started_s)
+    for name, value in asdict(found).items():
+        print(f"{name:>26}  {value}")
+    if options.picture:
+        bench.draw(options.picture, simulation)
+    if options.wav:
+        simulation.transport.save(options.wav)
+    if options.log:
+        options.log.write_text("\n".join(simulation.trace()) + "\n", encoding="utf-8")
+    print(json.dumps({**asdict(found), "models": options.models, **asdict(Conditions.here())}))
+    return 0
+
+
+def _random(count: int, first: int, jobs: int) -> int:
+    """Run conversations `first` to `first + count - 1`; print each that went wrong."""
+    started_s = time.perf_counter()
+    size = max(1, min(100, count // jobs))
+    starts = range(first, first + count, size)
+    chunks = [range(start, min(start + size, first + count)) for start in starts]
+    wrong = 0
+    with ProcessPoolExecutor(jobs) as pool:
+        for found in pool.map(_violations, chunks):
+            for seed, violations in found:
+                wrong += 1
+                print(f"conversation {seed}: {'; '.join(violations)}")
+    took_s = time.perf_counter() - started_s
+    record = {"conversations": count, "wrong": wrong, "first_seed": first, "took_s": took_s}
+    print(f"{count} conversations, {wrong} went wrong, {took_s:.0f} s")
+    print(json.dumps(record))
+    return 1 if wrong else 0
+
+
+def _violations(seeds: Sequence[int]) -> list[tuple[int, list[str]]]:
+    from s2s.bench.random_conversations import conversation, violations
+
+    logging.getLogger("s2s").setLevel(logging.CRITICAL)  # scripted failures are part of it
+    found = [(seed, violations(conversation(seed).run())) for seed in seeds]
+    return [(seed, wrong) for seed, wrong in found if wrong]
