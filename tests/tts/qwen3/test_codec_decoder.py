@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -185,16 +187,46 @@ def test_a_state_of_something_else_is_refused(decoder: OnnxCodecDecoder) -> None
         decoder.restore(tensors, 0)
 
 
-def test_threads_share_the_result(
+def test_two_threads_give_the_same_sound(
     decoder: OnnxCodecDecoder, folder: Path, cache: Path, codes: np.ndarray
 ) -> None:
     two = open_decoder(folder, cache, threads=2)
-    np.testing.assert_allclose(
-        two.decode(two.new_state(), codes[:20]),
-        decoder.decode(decoder.new_state(), codes[:20]),
-        rtol=0,
-        atol=1e-5,
-    )
+    before = threading.enumerate()
+    sound = decode_split(two, codes[:40], [1, 2, 17])
+    expected = decoder.decode(decoder.new_state(), codes[:40])
+    np.testing.assert_allclose(sound, expected, rtol=0, atol=TOLERANCE)
+    assert threading.enumerate() == before
+
+
+def test_streams_at_once_do_not_touch_each_other(
+    folder: Path, cache: Path, codes: np.ndarray
+) -> None:
+    decoder = open_decoder(folder, cache, threads=2)
+    streams = [codes[at : at + 30] for at in (0, 100, 200)]
+    alone = [decode_split(decoder, stream, [3]) for stream in streams]
+    with ThreadPoolExecutor(len(streams)) as pool:
+        together = pool.map(lambda stream: decode_split(decoder, stream, [3]), streams)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_failure_inside_leaves_the_state_where_it_was(
+    folder: Path, cache: Path, codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = open_decoder(folder, cache, threads=2)
+    state = decoder.new_state()
+    first = decoder.decode(state, codes[:3])
+
+    def broken(*_: object) -> np.ndarray:
+        raise RuntimeError("out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(decoder._wave, "run", broken)
+        with pytest.raises(RuntimeError, match="out of memory"):
+            decoder.decode(state, codes[3:6])
+    second = decoder.decode(state, codes[3:6])
+    expected = decoder.decode(decoder.new_state(), codes[:6])
+    np.testing.assert_allclose(np.concatenate([first, second]), expected, rtol=0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize(
