@@ -35,10 +35,16 @@ class Threads:
 
     @classmethod
     def of(cls, config: Config) -> Threads:
-        """As configured, else by this machine's cores: STT, LLM and TTS mostly take turns."""
+        """As configured, else by this machine's cores.
+
+        The LLM works alone and gets all of them. The STT shares them with the end-of-turn model,
+        the TTS with the LLM.
+        """
         usual = min(MAX_THREADS, cores())
         return cls(
-            config.stt.threads or usual, config.llm.threads or usual, config.tts.threads or 1
+            stt=config.stt.threads or max(1, usual - 1),
+            llm=config.llm.threads or usual,
+            tts=config.tts.threads or 1,
         )
 
 

@@ -161,7 +161,9 @@ def test_a_failing_stage_fails_the_response_audibly_and_the_next_turn_works(
     field: str, method: str
 ) -> None:
     def broken(models: Models, _clock: object) -> Models:
-        return replace(models, **{field: Broken(getattr(models, field), method, LlmError("gone"))})
+        times = 2 if field == "transcriber" else 1  # at the first silence, and for the final
+        inner = getattr(models, field)
+        return replace(models, **{field: Broken(inner, method, LlmError("gone"), times)})
 
     config = SessionConfig(turns=TurnsConfig(partial_interval_ms=0))
     simulation = Simulation([QUESTION, SECOND], config=config, models=broken).run()

@@ -90,7 +90,10 @@ def log_mel(audio: Block) -> npt.NDArray[np.float32]:
     spectrum = np.fft.rfft(windows[silent_frames:_FRAMES] * _hann(), axis=-1)
     power = np.square(spectrum.real) + np.square(spectrum.imag)
     mel = np.empty((_MELS, _FRAMES), dtype=np.float64)
-    mel[:, silent_frames:] = _mel_filters() @ power.T
+    for band, (first, weights) in enumerate(_mel_bands()):
+        mel[band, silent_frames:] = np.einsum(
+            "tf,f->t", power[:, first : first + len(weights)], weights
+        )
     mel[:, :silent_frames] = mel[:, silent_frames : silent_frames + 1]
     logarithm = np.log10(np.maximum(mel, _POWER_FLOOR))
     logarithm = np.maximum(logarithm, logarithm.max() - 8.0)
@@ -101,6 +104,21 @@ def log_mel(audio: Block) -> npt.NDArray[np.float32]:
 def _hann() -> npt.NDArray[np.float64]:
     """Periodic Hann window, float64 [400]."""
     return 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(_FFT_SAMPLES) / _FFT_SAMPLES)
+
+
+@functools.cache
+def _mel_bands() -> list[tuple[int, npt.NDArray[np.float64]]]:
+    """First bin and weights, float64 [bins], of each triangle.
+
+    Not a matrix product: BLAS would wake threads for it that go on spinning, and take the second
+    core from the speech-to-text model that runs at the same time.
+    """
+    bands: list[tuple[int, npt.NDArray[np.float64]]] = []
+    for filter_row in _mel_filters():
+        bins = np.flatnonzero(filter_row)
+        first, last = int(bins[0]), int(bins[-1])
+        bands.append((first, filter_row[first : last + 1]))
+    return bands
 
 
 @functools.cache

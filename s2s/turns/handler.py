@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 
 OVERLAP_PARTIAL_MS = 240
 """Speech over a reply is written down this often: its words decide within half a second."""
+TRANSCRIPT_WAIT_MS = 10_000
+"""What was said over a reply is waited for this long, however slow the recogniser is."""
 
 TurnInput = AudioIn | PartialTranscript | SessionEnd
 
@@ -119,6 +121,10 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._silent_at = 0
         """Where the last first window of silence ended."""
         self._next_partial_sample = 0
+        self._sent_samples = 0
+        """Samples of the turn that were last sent to be written down."""
+        self._read_samples = 0
+        """Samples of the turn that its last transcript is of."""
         self._last_frame_s: float | None = None
         self._stream_start_s = 0.0
         """Clock reading at sample 0 of the stream, by the newest window."""
@@ -145,7 +151,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         return ()
 
     def deadline_s(self) -> float | None:
-        if self._last_frame_s is None or not self._segmenter.speaking:
+        if self._last_frame_s is None or self.quiet:
             return None
         return self._last_frame_s + self._config.stalled_input_ms / 1000
 
@@ -153,6 +159,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._last_frame_s = None
         for event in self._segmenter.stalled():
             yield from self._on(event)
+        self._overlap.stalled(self._segmenter.sample)
 
     def end_session(self) -> None:
         self._listen_afresh()
@@ -176,7 +183,10 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         segmenter = self._segmenter
         active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
         self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
-        if self._falls_silent() or self._wants_partial():
+        if self._falls_silent():
+            yield self._speech()
+            self._judge()
+        elif self._wants_partial():
             yield self._speech()
 
     def _on(self, event: SegmenterEvent) -> Iterator[SttInput]:
@@ -221,6 +231,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._count += 1
         turn = TurnId(f"{self._session_id}-{self._count}", 0)
         self._text = ""
+        self._sent_samples = self._read_samples = 0
         self._turns.observe(turn)
         return turn
 
@@ -249,14 +260,20 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             yield self._speech()
             return
         self._state.metrics.mark(turn, "speech_stopped", stopped_s)
-        until = self._silent_at if self._silent_at > end else None
-        heard = self._segmenter.audio(until)
+        judged = self._silent_at > end
+        heard = self._segmenter.audio(self._silent_at if judged else None)
         yield Speech(heard, turn, self._state.scope.generation, True, stopped_s)
+        if not judged:
+            self._judge()
+        self._set_grace()
+        self._state.metrics.mark(turn, "endpoint", self._clock.now())
+
+    def _judge(self) -> None:
+        """Ask the end-of-turn model, at the first window of silence: the answer is there when the
+        second one makes it a soft end, and the language model has the machine to itself."""
         self._probability = None
         if self._end_of_turn is not None:
             self._probability = self._end_of_turn.probability(self._segmenter.audio())
-        self._set_grace()
-        self._state.metrics.mark(turn, "endpoint", self._clock.now())
 
     def _set_grace(self) -> None:
         if self._turn is not None and self._soft_end is not None:
@@ -277,7 +294,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             return
         waited_ms = 1000 * (self._segmenter.sample - self._soft_end) / PIPELINE_HZ
         if self._overlap.open:
-            over = waited_ms > self._config.interruption.late_ms and not self._overlap.undecided
+            written = self._read_samples >= self._sent_samples
+            limit_ms = self._config.interruption.late_ms if written else TRANSCRIPT_WAIT_MS
+            over = waited_ms > limit_ms and not self._overlap.undecided
         else:
             committed = self._turns.is_committed(self._turn.turn_id)
             over = committed or waited_ms > self._config.unanswered_reopen_ms
@@ -296,6 +315,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         if self._turn != partial.turn:
             return
         self._text = partial.text
+        self._read_samples = partial.audio_samples
         if not self._overlap.open:
             self._set_grace()
         elif self._overlap.words(self._segmenter.sample, partial.text):
@@ -326,7 +346,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         if not silent or self._turn is None or self._overlap.open:
             return False
         self._silent_at = segmenter.sample
-        return self._config.partial_interval_ms > 0
+        return True
 
     def _partial_due(self, from_sample: int, after_ms: int) -> None:
         self._next_partial_sample = from_sample + after_ms * PIPELINE_HZ // 1000
@@ -337,8 +357,10 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         overlap = self._overlap.open
         interval_ms = OVERLAP_PARTIAL_MS if overlap else self._config.partial_interval_ms
         self._partial_due(self._segmenter.sample, interval_ms)
+        audio = self._segmenter.audio()
+        self._sent_samples = len(audio)
         return Speech(
-            self._segmenter.audio(),
+            audio,
             self._turn,
             self._state.scope.generation,
             False,
