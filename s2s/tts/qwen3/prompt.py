@@ -119,7 +119,8 @@ class PromptBuilder:
         if reference is not None and reference.codes is not None:
             voice = self._tokens(reference.text, _REFERENCE_TAIL_TOKENS)
             rest, trailing = self._in_context(voice, body, reference.codes, streaming)
-            prefix = len(head) + (len(voice) if not streaming else 0)
+            # One position at least must be left to feed, or there is nothing to go on from.
+            prefix = len(head) + min(len(voice), len(rest) - 1)
         else:
             rest, trailing = self._streaming(body) if streaming else self._whole(body)
             prefix = len(head)
@@ -183,7 +184,7 @@ class PromptBuilder:
         """Layouts C and D: transcript and text on the text track, the recording's codes on the
         codec track; one over the other when streaming, one after the other otherwise."""
         ids = self._spec.ids
-        text = np.concatenate([self._text(np.concatenate([voice, body])), self._eos[None]])
+        text = np.concatenate([self._text(voice), self._text(body), self._eos[None]])
         sound = np.concatenate([self._codec([ids.bos]), self._embeddings.frames(codes)])
         if not streaming:
             return np.concatenate([text + self._codec([ids.pad]), sound + self._pad]), self._pads(1)
