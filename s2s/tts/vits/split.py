@@ -34,6 +34,7 @@ from s2s.tts.vits.check import (
 )
 from s2s.tts.vits.cuts import find_inputs
 from s2s.tts.vits.graph import CutError
+from s2s.tts.vits.images import convolve_as_images
 from s2s.tts.vits.masks import drop_masks
 from s2s.tts.vits.onnx_file import Model, ModelFileError, read_model, write_model
 from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
@@ -42,7 +43,7 @@ from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
 
 _log = logging.getLogger(__name__)
 
-_VERSION = 2
+_VERSION = 3
 """Raised when what is kept in a folder changes, so that older folders are made anew."""
 
 
@@ -145,7 +146,8 @@ def _cut_and_check(model: Model, path: Path) -> _Made:
 def _quickest(made: _Made, parts: Parts, whole: Block) -> tuple[_Made, float]:
     """The quickest encoder that gives the whole graph's sound, and the difference."""
     error = float("inf")
-    for encoder in (drop_masks(narrow_attention(made.encoder)), made.encoder):
+    quick = convolve_as_images(drop_masks(narrow_attention(made.encoder)))
+    for encoder in (quick, made.encoder):
         error = difference(whole, parts_audio(replace(parts, encoder=encoder), TRIAL_IDS)[0])
         if error <= TOLERANCE:
             return replace(made, encoder=encoder), error
@@ -168,11 +170,12 @@ def _prepare(parts: Parts) -> _Made:
         speakers=any(value.name == "speaker" for value in parts.encoder.inputs),
     )
     try:
-        stepper, steps = make_stepwise(parts.decoder, parts.moving, AUDIO, parts.mask)
-        error = stepwise_error(parts, stepper, steps)
-        if error <= TOLERANCE:
-            return _Made(parts.encoder, stepper, replace(split, steps=steps, error=error))
-        _log.info("decoding in steps differs by %.2g: decoding in windows", error)
+        plain, steps = make_stepwise(parts.decoder, parts.moving, AUDIO, parts.mask)
+        for stepper in (convolve_as_images(plain), plain):
+            error = stepwise_error(parts, stepper, steps)
+            if error <= TOLERANCE:
+                return _Made(parts.encoder, stepper, replace(split, steps=steps, error=error))
+            _log.info("decoding in steps differs by %.2g", error)
     except CutError as reason:
         _log.info("no decoding in steps (%s): decoding in windows", reason)
     for wide in (margin, FALLBACK_MARGIN):

@@ -6,12 +6,13 @@ They return what they found; printing it is the command line's work.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from s2s.audio import Block
 from s2s.runtime import onnx_session
 from s2s.store import Store, StoreError
 from s2s.tts.vits.check import (
@@ -21,7 +22,6 @@ from s2s.tts.vits.check import (
     decode_at_once,
     decode_in_pieces,
     difference,
-    parts_audio,
     whole_audio,
 )
 from s2s.tts.vits.cuts import find_inputs
@@ -55,7 +55,7 @@ class Verdict:
     pieces_error: float
     """Largest difference of samples between decoding in pieces and at once."""
     whole_error: float | None
-    """The same between the two graphs and the original one, chance off; None without original."""
+    """The same between what is streamed and the original graph, chance off; None without it."""
     frames: int
     """With chance off."""
     original_frames: int | None
@@ -102,12 +102,12 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
         parts = cut_voice(read_model(model), split.cut)
         whole = model
     pieces_error = _pieces_error(parts, split)
-    audio, frames = parts_audio(parts, TRIAL_IDS)
+    encoded = _encoded(split, TRIAL_IDS)
     whole_error = original_frames = None
     if whole is not None:
         reference = whole_audio(onnx_session(whole), find_inputs(read_model(whole)), TRIAL_IDS)
-        whole_error = difference(audio, reference)
         original_frames = len(reference) // split.hop
+        whole_error = difference(reference, _streamed(encoded, split))
     return Verdict(
         path=model,
         cut="before the flow" if split.cut == "before_flow" else "at the decoder",
@@ -116,37 +116,45 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
         hop_samples=split.hop,
         pieces_error=pieces_error,
         whole_error=whole_error,
-        frames=frames,
+        frames=encoded.total,
         original_frames=original_frames,
     )
 
 
 def _pieces_error(parts: Parts, split: Split) -> float:
     """One sentence encoded, then decoded by the original operators at once and as we stream it."""
-    ids = np.array(TRIAL_IDS * 8, np.int64)
-    session = onnx_session(split.encoder)
-    encoded = encode(session, split.cut, ids, 0, QUIET, np.random.default_rng(0))
+    encoded = _encoded(split, TRIAL_IDS * 8)
     fixed = {k: v for k, v in encoded.fixed.items() if k in split.decoder_inputs}
     plain = onnx_session(write_model(parts.decoder))
     once = decode_at_once(plain, encoded.frames(0, encoded.total), fixed, parts.mask)
-    decoding = _streamed(encoded, split, parts)
-    return difference(once, decode_in_pieces(decoding, encoded.total, DEFAULT_SCHEDULE))
+    return difference(once, _streamed(encoded, split))
 
 
-def _streamed(encoded: Encoded, split: Split, parts: Parts) -> Decoding:
+def _encoded(split: Split, ids: Sequence[int]) -> Encoded:
+    """A sentence as the kept encoder has it, with all chance off."""
+    session = onnx_session(split.encoder)
+    rng = np.random.default_rng(0)
+    return encode(session, split.cut, np.array(ids, np.int64), 0, QUIET, rng)
+
+
+def _streamed(encoded: Encoded, split: Split) -> Block:
+    """Its sound as the kept decoder gives it in pieces, float32 [samples]."""
     session = onnx_session(split.decoder)
     fixed = {k: v for k, v in encoded.fixed.items() if k in split.decoder_inputs}
+    decoding: Decoding
     if split.steps:
-        return SteppedDecoding(session, split.steps, encoded.frames, encoded.total, fixed)
-    return WindowedDecoding(
-        session,
-        split.margin,
-        split.hop,
-        encoded.frames,
-        encoded.total,
-        fixed,
-        mask=parts.mask is not None,
-    )
+        decoding = SteppedDecoding(session, split.steps, encoded.frames, encoded.total, fixed)
+    else:
+        decoding = WindowedDecoding(
+            session,
+            split.margin,
+            split.hop,
+            encoded.frames,
+            encoded.total,
+            fixed,
+            mask="mask" in split.decoder_inputs,
+        )
+    return decode_in_pieces(decoding, encoded.total, DEFAULT_SCHEDULE)
 
 
 def prepare_voice(path: str | Path, *, anew: bool = False) -> Split:
