@@ -20,7 +20,7 @@ from s2s.filelock import locked
 from s2s.tts.qwen3 import gguf
 from s2s.tts.qwen3.checkpoint import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.fingerprint import fingerprint
-from s2s.tts.qwen3.hub import Source, resolve
+from s2s.tts.qwen3.hub import Source, fetch, hub_id, local
 from s2s.tts.qwen3.layout import FORMAT, Plan, Planner
 from s2s.tts.qwen3.quant import Bytes, Floats, Mix, TensorType, mix, predictor_default
 from s2s.tts.qwen3.spec import read_spec
@@ -47,6 +47,8 @@ class Record:
     source: str
     """Fingerprint of the official checkpoint."""
     name: str
+    origin: str
+    """Its hub id; "" for a folder."""
     quant: str
     predictor_quant: str
     format: int = FORMAT
@@ -67,8 +69,10 @@ def convert(
 ) -> Path:
     """The folder of the converted checkpoint; made if it is not there yet.
 
-    source: as ``hub.resolve`` takes it. quant: a name of ``quant.MIXES``; the code predictor gets
-    q8_0 or better unless ``predictor_quant`` says otherwise. converted: the folder of converted
+    source: a folder in the official layout, the name of an entry in ``converted``, a short name of
+    a published model, or a hub id; what was once converted from the hub needs neither the network
+    nor the download again. quant: a name of ``quant.MIXES``; the code predictor gets q8_0 or
+    better unless ``predictor_quant`` says otherwise. converted: the folder of converted
     checkpoints, made if missing.
     Raises ValueError for an unknown quant, HubError when the source cannot be had, SpecError,
     CheckpointError or GGUFError for one that cannot be used, ConvertError when it is already
@@ -77,16 +81,24 @@ def convert(
     """
     talker = mix(quant)
     predictor = mix(predictor_quant) if predictor_quant else predictor_default(talker)
-    found = resolve(source, converted)
+    wanted = (talker.name, predictor.name, FORMAT)
+    origin = ""
+    found = local(source, converted)
+    if found is None:
+        origin = hub_id(source)
+        for folder, record in _records(converted):
+            if record.origin == origin and _made(record) == wanted:
+                return folder
+        found = fetch(origin)
     done = read_record(found.folder)
     if done is not None:
-        if (done.quant, done.predictor_quant, done.format) == (talker.name, predictor.name, FORMAT):
+        if _made(done) == wanted:
             return found.folder
         raise ConvertError(
             f"{found.folder} is already converted, to {done.quant} (predictor "
             f"{done.predictor_quant}); give the official checkpoint to convert it anew"
         )
-    job = _Job(found, talker, predictor, threads, progress)
+    job = _Job(found, origin, (talker, predictor), threads, progress)
     target = converted / job.folder_name
     if read_record(target) == job.record:
         return target
@@ -95,6 +107,18 @@ def convert(
         if read_record(target) != job.record:
             job.run(target)
     return target
+
+
+def _made(record: Record) -> tuple[str, str, int]:
+    return record.quant, record.predictor_quant, record.format
+
+
+def _records(converted: Path) -> Iterator[tuple[Path, Record]]:
+    """The whole folders among the converted ones."""
+    for folder in sorted(converted.glob("[!.]*")):
+        record = read_record(folder)
+        if record is not None:
+            yield folder, record
 
 
 def read_record(folder: Path) -> Record | None:
@@ -109,11 +133,16 @@ class _Job:
     """One conversion."""
 
     def __init__(
-        self, source: Source, talker: Mix, predictor: Mix, threads: int, progress: Progress
+        self,
+        source: Source,
+        origin: str,
+        mixes: tuple[Mix, Mix],
+        threads: int,
+        progress: Progress,
     ) -> None:
         self._folder = source.folder
         self._progress = progress
-        self._mixes = talker, predictor
+        self._mixes = mixes
         self._threads = threads
         self._spec = read_spec(source.folder)
         self._weights = open_checkpoint(source.folder, self._spec)
@@ -124,7 +153,7 @@ class _Job:
         key = fingerprint(
             source.folder / "config.json", *files, *sorted(codec.glob("*.safetensors"))
         )
-        self.record = Record(key, source.name, talker.name, predictor.name)
+        self.record = Record(key, source.name, origin, mixes[0].name, mixes[1].name)
 
     @property
     def folder_name(self) -> str:

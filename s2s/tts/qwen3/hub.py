@@ -43,13 +43,9 @@ class Source:
     folder: Path
 
 
-def resolve(source: str | Path, converted: Path) -> Source:
-    """The folder behind ``source``.
-
-    source: a folder; the name of an entry in ``converted``, the folder of converted checkpoints;
-    a short name of a published model; or a hub id ``owner/name``, fetched unless it is cached.
-    Raises HubError when there is no such thing, GGUFError for a GGUF file of another project.
-    """
+def local(source: str | Path, converted: Path) -> Source | None:
+    """The folder behind a path or the name of an entry in ``converted``, the folder of converted
+    checkpoints; None when it is neither. Raises GGUFError for a GGUF file of another project."""
     text = str(source)
     path = Path(text).expanduser()
     if path.is_file() and path.suffix == ".gguf":
@@ -59,14 +55,27 @@ def resolve(source: str | Path, converted: Path) -> Source:
         if foreign and not (path / "config.json").is_file():
             refuse_foreign(foreign[0])
         return Source(path.resolve().name, path)
-    if _is_entry(converted, text):
-        return Source(text, converted / text)
-    hub_id = PUBLISHED.get(text.lower(), text)
-    if isinstance(source, Path) or not _HUB_ID.fullmatch(hub_id):
+    return Source(text, converted / text) if _is_entry(converted, text) else None
+
+
+def hub_id(source: str | Path) -> str:
+    """The hub id behind the short name of a published model, or behind a hub id.
+
+    Raises HubError for anything else, and for a `Path`: a missing folder is no hub id.
+    """
+    text = str(source)
+    found = PUBLISHED.get(text.lower(), text)
+    if isinstance(source, Path) or not _HUB_ID.fullmatch(found):
         raise HubError(
             f"{text}: no such folder, converted checkpoint or hub id; published models are "
             f"{', '.join(PUBLISHED)}"
         )
+    return found
+
+
+def fetch(hub_id: str) -> Source:
+    """The folder of a hub repository in the hub client's cache, fetched unless it is there, and
+    every file checked against its hash. Raises HubError."""
     folder = _fetch(hub_id)
     for file in sorted(folder.rglob("*")):
         _check(file)

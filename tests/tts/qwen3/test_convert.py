@@ -16,6 +16,7 @@ from s2s.tts.qwen3 import convert as module
 from s2s.tts.qwen3.checkpoint import Checkpoint, CheckpointError
 from s2s.tts.qwen3.convert import ConvertError, convert, read_record
 from s2s.tts.qwen3.gguf import GGUFFile
+from s2s.tts.qwen3.hub import Source
 from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.llama_library import LlamaError, installed
 from s2s.tts.qwen3.quant import TYPES, Bytes, Floats, TensorType, dequantize
@@ -118,6 +119,24 @@ def test_a_changed_source_is_converted_anew(base: Path, tmp_path: Path) -> None:
     content[-(2 << 20) :] = bytes(2 << 20)
     weights.write_bytes(content)
     assert convert(source, "bf16", converted=tmp_path / "out") != folder
+
+
+def test_what_came_from_the_hub_is_not_asked_for_again(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+
+    def fetch(hub_id: str) -> Source:
+        fetched.append(hub_id)
+        return Source("Qwen3-TTS-12Hz-0.6B-Base", base)
+
+    monkeypatch.setattr(module, "fetch", fetch)
+    folder = convert("0.6b-base", "q8_0", converted=tmp_path)
+    assert folder.name.startswith("Qwen3-TTS-12Hz-0.6B-Base-q8_0-")
+    assert convert("Qwen/Qwen3-TTS-12Hz-0.6B-Base", "q8_0", converted=tmp_path) == folder
+    assert fetched == ["Qwen/Qwen3-TTS-12Hz-0.6B-Base"]
+    assert convert("0.6b-base", "bf16", converted=tmp_path) != folder
+    assert len(fetched) == 2
 
 
 def test_another_quant_of_a_converted_folder_is_refused(base: Path, tmp_path: Path) -> None:

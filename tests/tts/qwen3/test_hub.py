@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.qwen3 import gguf
-from s2s.tts.qwen3.hub import PUBLISHED, HubError, Source, resolve
+from s2s.tts.qwen3.hub import HubError, Source, fetch, hub_id, local
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 FILES = {
@@ -50,54 +50,47 @@ def fill(cache: Path, hub_id: str) -> Path:
 def test_a_folder_is_itself(tmp_path: Path) -> None:
     folder = tmp_path / "my-voice"
     folder.mkdir()
-    assert resolve(folder, tmp_path) == Source("my-voice", folder)
-    assert resolve(str(folder), tmp_path) == Source("my-voice", folder)
+    assert local(folder, tmp_path) == Source("my-voice", folder)
+    assert local(str(folder), tmp_path) == Source("my-voice", folder)
 
 
 def test_an_entry_of_the_cache_is_found_by_name(tmp_path: Path) -> None:
-    (tmp_path / "0.6B-Base-q8_0-12345678").mkdir()
-    found = resolve("0.6B-Base-q8_0-12345678", tmp_path)
-    assert found.folder == tmp_path / "0.6B-Base-q8_0-12345678"
+    name = "0.6B-Base-q8_0-12345678"
+    (tmp_path / name).mkdir()
+    assert local(name, tmp_path) == Source(name, tmp_path / name)
+    assert local("0.6b-base", tmp_path) is None
 
 
 @pytest.mark.parametrize("name", ["0.6b-base", "0.6B-Base", "Qwen/Qwen3-TTS-12Hz-0.6B-Base"])
-def test_a_cached_download_is_used_offline(name: str, hub_cache: Path, tmp_path: Path) -> None:
-    snapshot = fill(hub_cache, PUBLISHED["0.6b-base"])
-    assert resolve(name, tmp_path) == Source("Qwen3-TTS-12Hz-0.6B-Base", snapshot)
+def test_published_models_have_short_names(name: str) -> None:
+    assert hub_id(name) == "Qwen/Qwen3-TTS-12Hz-0.6B-Base"
+
+
+def test_a_cached_download_is_used_offline(hub_cache: Path) -> None:
+    snapshot = fill(hub_cache, "someone/else")
+    assert fetch("someone/else") == Source("else", snapshot)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_download_is_an_error(name: str, hub_cache: Path, tmp_path: Path) -> None:
-    snapshot = fill(hub_cache, PUBLISHED["0.6b-base"])
-    blob = (snapshot / name).resolve()
+def test_a_damaged_download_is_an_error(name: str, hub_cache: Path) -> None:
+    blob = (fill(hub_cache, "someone/else") / name).resolve()
     blob.write_bytes(blob.read_bytes()[:-1] + b"?")
     with pytest.raises(HubError, match="is damaged; delete it"):
-        resolve("0.6b-base", tmp_path)
+        fetch("someone/else")
 
 
-def test_offline_and_not_cached_says_what_is_missing(hub_cache: Path, tmp_path: Path) -> None:
-    with pytest.raises(HubError, match=r"1\.7B-VoiceDesign is not on this machine") as raised:
-        resolve("1.7b-voicedesign", tmp_path)
+def test_offline_and_not_cached_says_what_is_missing(hub_cache: Path) -> None:
+    with pytest.raises(HubError, match="Qwen/x is not on this machine") as raised:
+        fetch("Qwen/x")
     assert "HF_HUB_OFFLINE forbids it" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["nonsense", "a/b/c", "", ".."])
-def test_what_nothing_is_called_lists_the_published(name: str, tmp_path: Path) -> None:
-    nowhere = tmp_path / "missing"
-    if name == "..":  # a folder, but no entry: taken as the folder it is
-        assert resolve(name, nowhere).folder == Path("..")
-        return
-    if name == "":
-        assert resolve(name, nowhere).folder == Path()
-        return
+@pytest.mark.parametrize("name", ["nonsense", "a/b/c", Path("owner/name")])
+def test_what_nothing_is_called_lists_the_published(name: str | Path, tmp_path: Path) -> None:
+    assert local(name, tmp_path) is None
     with pytest.raises(HubError, match=r"published models are 0\.6b-base, 0\.6b-customvoice"):
-        resolve(name, nowhere)
-
-
-def test_a_missing_path_is_not_asked_of_the_hub(tmp_path: Path) -> None:
-    with pytest.raises(HubError, match="no such folder"):
-        resolve(Path("owner/name"), tmp_path)
+        hub_id(name)
 
 
 def test_foreign_gguf_files_are_named(tmp_path: Path) -> None:
@@ -108,4 +101,4 @@ def test_foreign_gguf_files_are_named(tmp_path: Path) -> None:
     gguf.write(path, {"general.architecture": "qwen3-tts", key: 1024}, [])
     for source in (path, folder):
         with pytest.raises(gguf.GGUFError, match=r"qwentts\.cpp layout"):
-            resolve(source, tmp_path)
+            local(source, tmp_path)
