@@ -66,6 +66,8 @@ class Stage(Generic[In, Out]):
     ) -> None:
         self.handler = handler
         self.inbox = inbox
+        self.sent = 0
+        """Outputs so far: it moves."""
         self._outbox = outbox
         self._clock = clock
         self._working = False
@@ -134,6 +136,7 @@ class Stage(Generic[In, Out]):
         iterator = iter(outputs)
         try:
             for output in iterator:
+                self.sent += 1
                 if self._outbox is not None:
                     self._outbox.put(output)
         finally:

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 
 from s2s.channel import Channel, Closed
 from s2s.clock import Clock, SystemClock
-from s2s.events import Event, EventSink, Heard, ResponseDone, ResponseStarted, Said
+from s2s.events import (
+    Event,
+    EventSink,
+    Heard,
+    ResponseDone,
+    ResponseStarted,
+    Said,
+    SpeechStopped,
+)
 from s2s.handler import Stage
 from s2s.llm.base import ChatModel
 from s2s.llm.handler import LlmHandler
@@ -25,6 +33,7 @@ from s2s.messages import (
     SenderInput,
     SttInput,
     TtsMessage,
+    TurnId,
 )
 from s2s.metrics import Metrics
 from s2s.stt.base import Transcriber
@@ -39,6 +48,7 @@ from s2s.turns.cancel import CancelScope
 from s2s.turns.handler import TurnEnd, TurnInput, TurnsConfig, TurnsHandler, Vad
 from s2s.turns.speculation import SpeculativeTurns
 from s2s.turns.state import SessionState
+from s2s.watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +60,7 @@ TTS_WAITING = 16
 SENDER_WAITING = 64
 """Blocks of the answer on their way; the playback buffer holds what is to be played."""
 JOIN_S = 2.0
+"""What ending a session takes at most, for all its threads together."""
 
 RECENT_PIECES = 12
 """Pieces of answers that a microphone may hear back: about half a minute of speech."""
@@ -87,6 +98,8 @@ class SessionConfig:
     """Tokens of the conversation the model is shown, system prompt included."""
     speculative_tts: bool = True
     """Make the sound of an answer before it is certain that the turn is over."""
+    standstill_s: float = 30.0
+    """An answer on which nothing moves for this long has failed, and the person hears it."""
 
     def __post_init__(self) -> None:
         if self.history_turns < 1 or self.history_tokens < 1:
@@ -94,6 +107,8 @@ class SessionConfig:
                 f"history_turns and history_tokens must be at least 1, got "
                 f"{self.history_turns} and {self.history_tokens}"
             )
+        if self.standstill_s <= 0:
+            raise ValueError(f"standstill_s must be positive, got {self.standstill_s}")
 
 
 class Session:
@@ -126,6 +141,9 @@ class Session:
             CancelScope(clock), SpeculativeTurns(clock), clock, self.metrics, self._on_event
         )
         self._sender = Sender(self._playback, self._state, self.history.heard)
+        self._watchdog = Watchdog(config.standstill_s)
+        self._standstill_s = config.standstill_s
+        self._asked: TurnId | None = None
         self._build(models, config)
 
     def _build(self, models: Models, config: SessionConfig) -> None:
@@ -135,7 +153,7 @@ class Session:
         transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
         answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
         sound: Channel[SenderInput] = Channel(SENDER_WAITING, clock=clock, name="sound")
-        self._mic = mic
+        self._mic, self._speech = mic, speech
         self._transcripts = transcripts
         self._turns_handler = TurnsHandler(
             models.vad,
@@ -174,14 +192,19 @@ class Session:
             self.close()
 
     def close(self) -> None:
-        """End every thread, whatever it is doing. Idempotent."""
+        """End every thread, whatever it is doing, within `JOIN_S`. Idempotent.
+
+        A model that does not return is left behind in its thread, which ends with the process.
+        """
         self._state.scope.cancel()
         self._state.turns.reset()
         self._playback.close()
         for stage in self.stages:
             stage.inbox.close(discard=True)
+        clock = self._state.clock
+        until_s = clock.now() + JOIN_S
         for stage in self.stages:
-            if not stage.join(JOIN_S):
+            if not stage.join(max(0.0, until_s - clock.now())):
                 log.warning("%s still runs: its model does not stop", stage.name)
         self._sender.interrupt()
 
@@ -200,6 +223,10 @@ class Session:
     @property
     def playing(self) -> bool:
         return self._playback.playing
+
+    @property
+    def asks(self) -> bool:
+        return "".join(self._spoken).rstrip().endswith("?")
 
     @property
     def half_duplex(self) -> bool:
@@ -237,19 +264,40 @@ class Session:
     def _tick(self) -> bool:
         for report in self._playback.reports():
             self._sender.on_played(report)
+        progress = sum(stage.sent for stage in self.stages) + self._playback.played_samples
+        if self._watchdog.stalled(self._state.clock.now(), progress, self._owed):
+            self._give_up()
         return self.quiet
+
+    @property
+    def _owed(self) -> bool:
+        """Nobody speaks, and an answer is being made or played that was not given up."""
+        working = self._asked is not None and any(not stage.idle for stage in self.stages)
+        return self._turns_handler.quiet and (working or self._playback.playing)
+
+    def _give_up(self) -> None:
+        """Nothing moves: fail the answer. What hangs is stale, should it ever come back."""
+        stuck = next((stage.name for stage in self.stages if not stage.idle), "playback")
+        error = f"nothing came from {stuck} for {self._standstill_s:g} s"
+        log.error("%s: the answer is given up", error)
+        self._state.scope.cancel()
+        self._state.turns.wake()
+        self._sender.give_up(self._asked, error)
+        self._asked = None
 
     def _on_partial(self, partial: PartialTranscript) -> None:
         self._texts[partial.turn.turn_id] = partial.text
         if not self._mic.offer(partial):
             log.debug("turns is behind: a partial transcript was skipped")
-        if not len(self._transcripts):  # only to read ahead: never wait for the model
-            self._transcripts.offer(partial)
+        if not len(self._transcripts) and not len(self._speech):
+            self._transcripts.offer(partial)  # to read ahead, while nothing newer is on its way
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, ResponseStarted):
             turn = event.response.turn
             self._events(Heard(turn, self._texts.get(turn.turn_id, ""), final=True))
+        elif isinstance(event, SpeechStopped):
+            self._asked = event.turn
         elif isinstance(event, Said):
             self._spoken.append(event.text)
         elif isinstance(event, ResponseDone):

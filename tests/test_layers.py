@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("audio", "clock", "typed", "filelock", "manifest"),
     ("messages", "fetch"),
     ("channel", "events"),
-    ("handler", "metrics"),
+    ("handler", "metrics", "watchdog"),
     ("config", "registry", "store", "runtime", "remote"),
     # What is known of the turns of a session: every stage asks it, none owns it.
     ("turns.state", "turns.speculation", "turns.cancel"),

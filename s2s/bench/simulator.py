@@ -67,7 +67,14 @@ class Words:
                     self._places[window.tobytes()] = (number, min(1.0, max(0.0, share)))
 
     def heard(self, audio: Block) -> str:
-        """The words that end within `audio`, float32 [samples], which ends at a window border."""
+        """The words that end within `audio`, float32 [samples].
+
+        It ends at a window's border, or, when it was split off a longer turn, within a window.
+        """
+        split = len(audio) - BLOCK_SAMPLES // 2
+        return self._heard(audio) or self._heard(audio[: max(0, split)])
+
+    def _heard(self, audio: Block) -> str:
         spans: dict[int, tuple[float, float]] = {}
         for start in range(len(audio) % BLOCK_SAMPLES, len(audio), BLOCK_SAMPLES):
             place = self._places.get(audio[start : start + BLOCK_SAMPLES].tobytes())
@@ -216,6 +223,8 @@ class Simulation:
     config: SessionConfig = field(default_factory=SessionConfig)
     models: Callable[[Models, Clock], Models] = lambda models, _clock: models
     """Replaces scripted models, for example by real ones or failing ones."""
+    room: Callable[[Script, Playback, Clock], WavTransport] = WavTransport
+    """Where it takes place: for example one whose microphone can be muted."""
     events: list[tuple[float, Event]] = field(default_factory=list)
 
     def run(self) -> Simulation:
@@ -233,7 +242,7 @@ class Simulation:
         )
         utterances = [Utterance(each.audio, each.after_quiet_s, each.text) for each in self.said]
         self.script = Script(utterances)
-        self.transport = WavTransport(self.script, Playback(self.clock, SYNTH_HZ), self.clock)
+        self.transport = self.room(self.script, Playback(self.clock, SYNTH_HZ), self.clock)
         self.session = Session(
             self.models(scripted, self.clock),
             self.transport,

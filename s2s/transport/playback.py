@@ -89,6 +89,11 @@ class Playback:
         return self._written - self._played
 
     @property
+    def played_samples(self) -> int:
+        """Samples of answers that were played since the session began."""
+        return self._played
+
+    @property
     def playing(self) -> bool:
         """Samples are leaving, or could if it were not paused, or a response has not ended yet."""
         with self._changed:
@@ -135,6 +140,7 @@ class Playback:
             self._ring[: len(block) - first] = block[first:]
             self._written += len(block)
             self._marks.append(_Mark(self._written, response, text))
+            self._changed.notify_all()
             return True
 
     def finish(self, response: ResponseId) -> bool:
@@ -172,6 +178,16 @@ class Playback:
             if taken < len(out) and self._current is not None and self._output is Output.NORMAL:
                 self.underruns += 1
             return taken
+
+    def wait_for_sound(self, until_s: float) -> bool:
+        """Wait until samples are there to be played; False when the clock reads `until_s` first."""
+        with self._changed:
+            while self._written == self._played:
+                remaining_s = until_s - self._clock.now()
+                if remaining_s <= 0:
+                    return False
+                self._changed.wait(remaining_s)
+            return True
 
     def reports(self) -> list[Played]:
         """What happened since the last call, in order."""

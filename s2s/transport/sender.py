@@ -22,6 +22,7 @@ from s2s.messages import (
     ResponseId,
     SenderInput,
     SessionEnd,
+    TurnId,
 )
 from s2s.transport.playback import Playback, Played
 from s2s.turns.state import SessionState
@@ -122,9 +123,8 @@ class Sender(Handler[SenderInput, SenderInput]):
         known = self.responses.get(response)
         if known is None:
             return
-        status: ResponseStatus = "completed" if known.error is None else "failed"
-        if report.what == "cut":
-            status = "cancelled"
+        ended: ResponseStatus = "cancelled" if report.what == "cut" else "completed"
+        status = ended if known.error is None else "failed"
         self.responses.end(response, status, report.text, known.error)
 
     def interrupt(self) -> None:
@@ -138,6 +138,27 @@ class Sender(Handler[SenderInput, SenderInput]):
         for response in self.responses.all():
             if self._stale(response):
                 self.responses.end(response, "cancelled", "")
+
+    def give_up(self, turn: TurnId | None, error: str) -> None:
+        """Fail what is open, or the answer to `turn` that never began, so that it is heard.
+
+        Everything so far is stale: the cancel generation was raised before.
+        """
+        opened = self.responses.all()
+        for response in opened:
+            self.responses.open(response).error = error
+        self._playback.clear()
+        for report in self._playback.reports():
+            self.on_played(report)
+        for response in opened:
+            self.responses.end(response, "failed", "", error)
+        turn = opened[-1].turn if opened else turn
+        if turn is None:
+            return
+        failure = ResponseId(turn.turn_id, turn.turn_revision, self._scope.generation, "given-up")
+        if not opened:
+            self.responses.open(failure).error = error
+        self._sound_failure(failure)
 
     def _stale(self, response: ResponseId) -> bool:
         return self._scope.is_stale(response.cancel_generation)
@@ -167,10 +188,15 @@ class Sender(Handler[SenderInput, SenderInput]):
         """Let it end as failed. Who heard nothing of it hears a tone, so that no turn ends mute."""
         opened = self.responses.open(response)
         opened.error = error
-        if not opened.sound:
-            for block in _failure_tone(self._playback.rate_hz):
-                self._playback.write(block, response, "", stale=lambda: self._stale(response))
-        self._playback.finish(response)  # it ends, as failed, once it has been played
+        if opened.sound:
+            self._playback.finish(response)  # it ends, as failed, once it has been played
+        else:
+            self._sound_failure(response)
+
+    def _sound_failure(self, response: ResponseId) -> None:
+        for block in _failure_tone(self._playback.rate_hz):
+            self._playback.write(block, response, "", stale=lambda: self._stale(response))
+        self._playback.finish(response)
 
 
 def _failure_tone(rate_hz: int) -> list[Block]:

@@ -147,7 +147,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if self._ended or self._state.is_stale(response):
             return
         inputs = [first, *self._coalesce(first)]
-        if not self._settings.speculative and not self._commit_after_grace(response):
+        if not self._settings.speculative and not self._turns.is_latest_after_reopen_grace(
+            response.turn, stale=lambda: self._state.is_stale(response)
+        ):
             return
         blocks = self._blocks(inputs, lambda: self._state.is_stale(response))
         yield from self._gate(response, blocks)

@@ -261,6 +261,16 @@ class Interruption:
             decisions += self._resume(sample, "it was a nod")
         return decisions
 
+    def stalled(self, sample: int) -> list[Decision]:
+        """Nothing more will be heard: the reply goes on, since nobody could stop it later."""
+        decisions = self.ended(sample)
+        if self._state is _State.DECIDING:
+            self._state, self._decided = _State.RESTORED, sample
+            decisions.append(Restore(sample, "nothing is heard any more"))
+        elif self._state is _State.CANCELLED:
+            decisions += self._resume(sample, "nothing is heard any more")
+        return decisions
+
     def tick(self, sample: int) -> list[Decision]:
         """Time has come to `sample`."""
         match self._state:

@@ -32,6 +32,11 @@ class Floor(Protocol):
         ...
 
     @property
+    def asks(self) -> bool:
+        """What the assistant said last is a question."""
+        ...
+
+    @property
     def half_duplex(self) -> bool:
         """Nothing can be heard while the answer plays."""
         ...
@@ -103,8 +108,15 @@ class Overlap:
         """It is quiet again."""
         self._apply(self._rules.ended(sample), sample)
 
+    def stalled(self, sample: int) -> None:
+        """No more frames come (muted, unplugged)."""
+        self._apply(self._rules.stalled(sample), sample)
+
     def words(self, sample: int, text: str) -> bool:
-        """What was said over the reply so far; True when that makes it a turn of its own."""
+        """What was said over the reply so far; True when that makes it a turn of its own.
+
+        A nod is an answer where the reply has ended meanwhile, and was a question.
+        """
         if self._floor.is_own_voice(text):
             return False
         waiting = self._rules.awaiting_words
@@ -114,8 +126,11 @@ class Overlap:
         meaning = classify(text, config.language, nods=config.nods, stops=config.stops)
         if waiting and not self._rules.awaiting_words and not decisions:
             self._interrupt(sample, "words")
-        if meaning != "content" or self._rules.deciding or not self._open:
+        answers = meaning == "backchannel" and self._floor.asks and not self._floor.playing
+        if not (meaning == "content" or answers) or self._rules.deciding or not self._open:
             return False
+        if self._floor.playing:
+            self._interrupt(sample, "late words")
         self._open = False
         return True
 

@@ -320,3 +320,14 @@ def test_every_onset_is_decided_within_half_a_second_and_never_left_ducked(
     said_something = any(text in ("What about Paris", "Stop", "no, wait") for _, text in texts)
     if not said_something:
         assert machine.replying or machine.awaiting_words, "a reply was lost without words"
+
+
+def test_a_paused_reply_goes_on_when_nothing_more_is_heard() -> None:
+    machine = Interruption()
+    machine.begin(0)
+    machine.onset(1_000)
+    machine.window(9_500, 500.0, 0.95)
+    assert machine.awaiting_words
+    assert [type(each) for each in machine.stalled(9_500)] == [Resume]
+    machine.onset(20_000)
+    assert [type(each) for each in machine.stalled(22_000)] == [Restore]
