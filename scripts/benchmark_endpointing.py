@@ -1,7 +1,7 @@
 """Measure how often turns are cut off, and how long their ends are waited for.
 
     python scripts/benchmark_endpointing.py --turns DIR
-    python scripts/benchmark_endpointing.py --turns DIR --no-text --picture curve.png
+    python scripts/benchmark_endpointing.py --turns DIR OTHER_DIR --no-text --picture curve.png
 
 Hears turns of real speech with pauses cut in (made in DIR by make_turn_audio.py where they are not
 yet), with the real voice detector, segmenter, end-of-turn model and, unless --no-text, the embedded
@@ -230,7 +230,9 @@ def draw(path: Path, curves: dict[str, list[Result]], marks: dict[str, Result]) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure end-of-turn decisions on real speech.")
-    parser.add_argument("--turns", type=Path, required=True, help="folder of make_turn_audio.py")
+    parser.add_argument(
+        "--turns", type=Path, required=True, nargs="+", help="folders of make_turn_audio.py"
+    )
     parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
     parser.add_argument("--no-text", action="store_true", help="decide by sound alone")
     parser.add_argument("--threads", type=int, default=1, help="threads a model may use")
@@ -243,12 +245,16 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="write the curves here (PNG)")
     arguments = parser.parse_args()
 
-    folder: Path = arguments.turns
-    if not (folder / "turns.json").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        prompts = arguments.prompts or fetch_prompts(folder / "prompts")
-        write_turns(make_turns(prompts, folder / "words.json"), folder)
-    turns, times = evidence(folder, text=not arguments.no_text, threads=arguments.threads)
+    turns: list[Heard] = []
+    times: dict[str, float] = {}
+    for folder in arguments.turns:
+        if not (folder / "turns.json").is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            prompts = arguments.prompts or fetch_prompts(folder / "prompts")
+            write_turns(make_turns(prompts, folder / "words.json"), folder)
+        heard, taken = evidence(folder, text=not arguments.no_text, threads=arguments.threads)
+        turns += heard
+        times |= taken
     models_ms = arguments.models_ms
     settings = {name: judge(turns, policy(c), models_ms) for name, c in EAGERNESS.items()}
     silence = silence_curve(turns)
