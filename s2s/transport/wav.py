@@ -41,6 +41,11 @@ class Script:
         self.said: list[tuple[int, Utterance]] = []
         """Start sample in the session, and utterance, of all that was said."""
 
+    @property
+    def speaking(self) -> bool:
+        """An utterance has not been said to its end."""
+        return bool(len(self._rest))
+
     def next_window(self, start_sample: int, quiet_s: float) -> Block | None:
         """The next 512 samples, or None at the end."""
         window = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
@@ -98,14 +103,12 @@ class WavTransport:
             if window is None:
                 return
             self._person.append(window)
-            for tick_start in range(sample, sample + BLOCK_SAMPLES, TICK_SAMPLES):
-                self._clock.wait_until(start_s + tick_start / PIPELINE_HZ)
-                self._play(tick_start)
+            self._play_until(sample, sample + BLOCK_SAMPLES, start_s)
             quiet = tick()
             sample += BLOCK_SAMPLES
             self._clock.wait_until(start_s + sample / PIPELINE_HZ)
             heard(AudioIn(window, sample, start_s + sample / PIPELINE_HZ))
-            if not quiet or window.any():
+            if not quiet or self._script.speaking:
                 quiet_since = sample
 
     def stereo(self) -> Block:
@@ -134,12 +137,30 @@ class WavTransport:
         """
         write_wav(path, self.stereo() if stereo else self.assistant(), self._playback.rate_hz)
 
-    def _play(self, start_sample: int) -> None:
-        """Pull what a loudspeaker plays in the 8 ms that begin at `start_sample`."""
+    def _play_until(self, sample: int, end: int, start_s: float) -> None:
+        """Play tick by tick; while there is nothing to play, sleep instead of ticking."""
+        while sample < end:
+            if not self._playback.wait_for_sound(start_s + end / PIPELINE_HZ):
+                self._play(sample, end)
+                return
+            passed = int((self._clock.now() - start_s) * PIPELINE_HZ)
+            now = min(end, max(sample, -(-passed // TICK_SAMPLES) * TICK_SAMPLES))
+            if now > sample:
+                self._assistant.append(np.zeros(self._samples(sample, now), dtype=np.float32))
+                sample = now
+            if sample < end:
+                self._clock.wait_until(start_s + sample / PIPELINE_HZ)
+                self._play(sample, sample + TICK_SAMPLES)
+                sample += TICK_SAMPLES
+
+    def _samples(self, start: int, end: int) -> int:
+        """Output samples between two positions at 16 kHz."""
         rate_hz = self._playback.rate_hz
-        start = start_sample * rate_hz // PIPELINE_HZ
-        end = (start_sample + TICK_SAMPLES) * rate_hz // PIPELINE_HZ
-        out = np.empty(end - start, dtype=np.float32)
+        return end * rate_hz // PIPELINE_HZ - start * rate_hz // PIPELINE_HZ
+
+    def _play(self, start: int, end: int) -> None:
+        """Pull what a loudspeaker plays from `start` to `end`, samples at 16 kHz."""
+        out = np.empty(self._samples(start, end), dtype=np.float32)
         self._playback.pull(out)
         self._assistant.append(out)
 

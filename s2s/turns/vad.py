@@ -22,6 +22,9 @@ WINDOW_SAMPLES = 512
 CONTEXT_SAMPLES = 64
 """Samples of the previous window that the model wants in front of each one."""
 
+INAUDIBLE = 10 ** (-60 / 20)
+"""A window whose peak is below -60 dB is no speech; the model is not asked, to save power."""
+
 _STATE_SHAPE = (2, 1, 128)
 
 
@@ -64,6 +67,8 @@ class SileroVad:
             )
         self._heard[0, :CONTEXT_SAMPLES] = self._heard[0, -CONTEXT_SAMPLES:]
         self._heard[0, CONTEXT_SAMPLES:] = block
+        if np.abs(block).max() < INAUDIBLE:
+            return 0.0
         output, self._state = self.session.run(
             None, {"input": self._heard, "state": self._state, "sr": self._rate}
         )
