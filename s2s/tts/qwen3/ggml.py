@@ -16,10 +16,11 @@ import numpy as np
 from s2s.tts.qwen3.frames import PREFILL_POSITIONS, LanguageModel
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
 from s2s.tts.qwen3.layout import FORMAT, PREDICTOR, TABLES, TALKER
-from s2s.tts.qwen3.llama import Context, Matrices, Model
+from s2s.tts.qwen3.llama import Context, Matrices, Model, Watch
 from s2s.tts.qwen3.llama_library import Library, library
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.quant import TensorType, dequantize
+from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
 from s2s.tts.qwen3.sampling import Draws, Sampling, choose
 from s2s.tts.qwen3.spec import Spec
 
@@ -33,12 +34,19 @@ class GgmlModel:
     predictor_quant: str
 
 
-def load(folder: Path, spec: Spec, threads: int, gpu_layers: int = 0) -> GgmlModel:
+def load(
+    folder: Path,
+    spec: Spec,
+    threads: int,
+    gpu_layers: int = 0,
+    trace: Trace | None = None,
+) -> GgmlModel:
     """Open the three files of ``folder`` (see ``convert``).
 
     ``threads`` compute each step; ``gpu_layers`` of the talker and of the predictor go to the
     library's accelerator, if it has one. A checkpoint converted to f32 is computed in f32
-    throughout; others keep their cache in f16. Raises GGUFError when a file is missing, damaged or
+    throughout; others keep their cache in f16. ``trace`` sees the layers' results, under the names
+    of the reference backend. Raises GGUFError when a file is missing, damaged or
     not ours, LlamaError when there is no library or it refuses a file.
     """
     files = {name: _open(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
@@ -48,12 +56,15 @@ def load(folder: Path, spec: Spec, threads: int, gpu_layers: int = 0) -> GgmlMod
     predictor_quant = str(files[PREDICTOR].metadata.get("s2s.quant"))
     lib = library()
     tables = files[TABLES]
-    talker = GgmlTalker(Model(lib, folder / TALKER, gpu_layers), threads, exact=quant == "f32")
+    talker = GgmlTalker(
+        Model(lib, folder / TALKER, gpu_layers), threads, exact=quant == "f32", trace=trace
+    )
     predictor = GgmlPredictor(
         Model(lib, folder / PREDICTOR, gpu_layers),
         _PredictorTables(tables, spec, lib, threads),
         threads,
         exact=predictor_quant == "f32",
+        trace=trace,
     )
     if talker.width != spec.talker.hidden or predictor.width != spec.predictor.hidden:
         raise GGUFError(
@@ -76,6 +87,22 @@ def _open(path: Path) -> GGUFFile:
     return file
 
 
+def _watch(model: Model, name: str, trace: Trace | None) -> Watch | None:
+    """What shows a context's layers to ``trace``, under the reference backend's names."""
+    if trace is None:
+        return None
+
+    def see(tensor: str, value: Floats) -> None:
+        kind, _, layer = tensor.partition("-")
+        suffix = {"ffn_inp": f".layers.{layer}.attention", "l_out": f".layers.{layer}"}
+        trace(name + suffix.get(kind, ".norm"), value)
+
+    def wanted(tensor: str) -> bool:
+        return tensor.startswith(("ffn_inp-", "l_out-", "result_norm", "result_embd"))
+
+    return Watch(model.lib, model.width, wanted, see)
+
+
 class GgmlTalkerState:
     """One utterance's key/value cache."""
 
@@ -95,10 +122,11 @@ class GgmlTalkerState:
 class GgmlTalker:
     """The talker port on llama.cpp."""
 
-    def __init__(self, model: Model, threads: int, exact: bool) -> None:
+    def __init__(self, model: Model, threads: int, exact: bool, trace: Trace | None = None) -> None:
         self._model = model
         self._threads = threads
         self._exact = exact
+        self._watch = _watch(model, TALKER_NAME, trace)
         self.width = model.width
 
     def new_state(self, max_positions: int) -> GgmlTalkerState:
@@ -106,7 +134,14 @@ class GgmlTalker:
         if max_positions < 1:
             raise ValueError(f"max_positions is {max_positions}")
         return GgmlTalkerState(
-            Context(self._model, max_positions, PREFILL_POSITIONS, self._threads, self._exact)
+            Context(
+                self._model,
+                max_positions,
+                PREFILL_POSITIONS,
+                self._threads,
+                self._exact,
+                self._watch,
+            )
         )
 
     def prefill(self, state: GgmlTalkerState, embeddings: Floats) -> TalkerOutput:
@@ -137,17 +172,27 @@ class GgmlPredictorState:
 class GgmlPredictor:
     """The code predictor port on llama.cpp: fifteen passes a frame, each with its own head."""
 
-    def __init__(self, model: Model, tables: _PredictorTables, threads: int, exact: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        tables: _PredictorTables,
+        threads: int,
+        exact: bool,
+        trace: Trace | None = None,
+    ) -> None:
         self._model = model
         self._tables = tables
         self._threads = threads
         self._exact = exact
+        self._watch = _watch(model, PREDICTOR_NAME, trace)
         self.width = model.width
 
     def new_state(self) -> GgmlPredictorState:
         """A cache of one frame."""
         room = self._tables.groups
-        return GgmlPredictorState(Context(self._model, room, room, self._threads, self._exact))
+        return GgmlPredictorState(
+            Context(self._model, room, room, self._threads, self._exact, self._watch)
+        )
 
     def frame(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,13 +55,20 @@ class Context:
     """
 
     def __init__(
-        self, model: Model, room: int, batch: int, threads: int, exact: bool = False
+        self,
+        model: Model,
+        room: int,
+        batch: int,
+        threads: int,
+        exact: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self.room = room
         self.batch = batch
         self.positions = 0
         self._model = model
         self._lib = model.lib
+        self._watch = watch  # the library calls it as long as the context lives
         parameters = self._parameters(room, min(batch, room), exact)
         handle, errors = self._lib.listened(
             lambda: self._lib.number("llama_init_from_model", model.handle, parameters)
@@ -82,6 +89,9 @@ class Context:
         if exact:
             parameters.words[layout.type_k] = parameters.words[layout.type_v] = _F32
             parameters.words[layout.flash_attention] = _FLASH_OFF
+        if self._watch is not None:
+            low, high = self._watch.address_words
+            parameters.words[layout.callback], parameters.words[layout.callback + 1] = low, high
         return parameters
 
     def feed(self, vectors: Floats) -> None:
@@ -131,6 +141,43 @@ class Context:
         if not address:
             raise LlamaError(f"{name} gave nothing: nothing was fed")
         return _view(address, size).copy()
+
+
+_EvalCallback = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_bool, ctypes.c_void_p)
+
+
+class Watch:
+    """Sees tensors as a context computes them.
+
+    ``see`` is called with the library's name of a tensor and its value, float32 [n, width], for
+    the names that ``wanted`` accepts. Slow: the library computes tensor by tensor.
+    """
+
+    def __init__(
+        self,
+        lib: Library,
+        width: int,
+        wanted: Callable[[str], bool],
+        see: Callable[[str, Floats], None],
+    ) -> None:
+        def on_tensor(tensor: int, asking: bool, _: object) -> bool:
+            name = lib.text("ggml_get_name", tensor)
+            if not wanted(name):
+                return not asking
+            if not asking:
+                value = np.empty((lib.number("ggml_nbytes", tensor) // (4 * width), width), "f4")
+                lib.run("ggml_backend_tensor_get", tensor, value.ctypes.data, 0, value.nbytes)
+                see(name, value)
+            return True
+
+        self._callback = _EvalCallback(on_tensor)
+
+    @property
+    def address_words(self) -> tuple[int, int]:
+        """The callback's address as two signed 32-bit words, low first."""
+        address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+        low, high = np.array([address], np.uint64).view(np.int32).tolist()
+        return low, high
 
 
 class _Feed:

@@ -98,6 +98,9 @@ _PROTOTYPES: dict[str, tuple[type[Any] | None, list[type[Any]]]] = {
     "ggml_backend_cpu_set_n_threads": (None, [c_void_p, c_int]),
     "ggml_backend_graph_compute": (c_int, [c_void_p, c_void_p]),
     "ggml_backend_free": (None, [c_void_p]),
+    "ggml_get_name": (c_char_p, [c_void_p]),
+    "ggml_nbytes": (c_size_t, [c_void_p]),
+    "ggml_backend_tensor_get": (None, [c_void_p, c_void_p, c_size_t, c_size_t]),
     "ggml_quantize_chunk": (
         c_size_t,
         [c_int, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_void_p],
@@ -164,13 +167,17 @@ class Library:
         """Call a function that gives a number, a truth value, or an address (0 is null)."""
         return self._functions[name](*arguments) or 0
 
+    def text(self, name: str, *arguments: object) -> str:
+        """Call a function that gives a text."""
+        return (self._functions[name](*arguments) or b"").decode(errors="replace")
+
     def parameters(self, name: str) -> Parameters:
         """The library's own defaults for a parameter struct."""
         return self._functions[name]()
 
     def describe(self) -> str:
         """The processor features the library was built for and found."""
-        return self._functions["llama_print_system_info"]().decode()
+        return self.text("llama_print_system_info")
 
     def listened(self, action: Callable[[], int]) -> tuple[int, str]:
         """What ``action`` returns, and what the library logged as errors meanwhile.
@@ -271,8 +278,8 @@ class ContextLayout:
         known = words[:4] == [512, 2048, 512, 1] and unset is not None
         if known and unset is not None:
             self.flash_attention = unset + 3
-            callback = unset + 12 + unset % 2  # pointers are aligned to two words
-            self.type_k, self.type_v = callback + 4, callback + 5
-            known = words[callback : callback + 6] == [0, 0, 0, 0, _F16, _F16]
+            self.callback = unset + 12 + unset % 2  # pointers are aligned to two words
+            self.type_k, self.type_v = self.callback + 4, self.callback + 5
+            known = words[self.callback : self.callback + 6] == [0, 0, 0, 0, _F16, _F16]
         if not known:
             raise LlamaError(f"{path} has an unknown version of llama_context_params")

@@ -19,8 +19,9 @@ from s2s.tts.qwen3.spec import DecoderSpec, Spec
 Trace = Callable[[str, Floats], None]
 """Called with a tensor's name and value, float32 [positions, width], as it is computed."""
 
-_TALKER = "talker.model"
 _PREDICTOR = "talker.code_predictor"
+TALKER_NAME, PREDICTOR_NAME = "talker.model", f"{_PREDICTOR}.model"
+"""Names of the two decoders, in the checkpoint and in a trace."""
 
 
 def no_trace(name: str, value: Floats) -> None:
@@ -137,7 +138,7 @@ class ReferenceTalker:
     """The talker port."""
 
     def __init__(self, spec: Spec, weights: Checkpoint, trace: Trace = no_trace) -> None:
-        self._decoder = Decoder(weights, _TALKER, spec.talker, trace)
+        self._decoder = Decoder(weights, TALKER_NAME, spec.talker, trace)
         self._head = weights["talker.codec_head.weight"]
 
     def new_state(self, max_positions: int) -> Cache:
@@ -166,7 +167,7 @@ class ReferencePredictor:
     def __init__(self, spec: Spec, weights: Checkpoint, trace: Trace = no_trace) -> None:
         groups = range(spec.groups - 1)
         self._groups = spec.groups
-        self._decoder = Decoder(weights, f"{_PREDICTOR}.model", spec.predictor, trace)
+        self._decoder = Decoder(weights, PREDICTOR_NAME, spec.predictor, trace)
         self._heads = [weights[f"{_PREDICTOR}.lm_head.{group}.weight"] for group in groups]
         self._first = weights.rows("talker.model.codec_embedding.weight", 0, spec.codes)
         self._rest = [
