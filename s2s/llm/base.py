@@ -21,6 +21,11 @@ class LlmError(RuntimeError):
     """The model could not answer. The message says what failed and what to do."""
 
 
+def estimate_tokens(text: str) -> int:
+    """Tokens of `text`, rarely too few: one for every 3 bytes of UTF-8."""
+    return -(-len(text.encode()) // 3)
+
+
 class ChatModel(Protocol):
     """Answers a conversation, piece by piece."""
 

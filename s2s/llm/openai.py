@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.base import ChatMessage, LlmError, estimate_tokens
 from s2s.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
 from s2s.runtime import Resources
 
@@ -84,8 +84,8 @@ class OpenAiChat:
             pass
 
     def count_tokens(self, text: str) -> int:
-        """An estimate that is rarely too low: 3 bytes of UTF-8 a token."""
-        return -(-len(text.encode()) // 3)
+        """An estimate: the server's tokenizer is not known here."""
+        return estimate_tokens(text)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
