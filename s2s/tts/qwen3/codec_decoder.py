@@ -33,8 +33,9 @@ from s2s.tts.qwen3.spec import read_json
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
 
-MAX_FRAMES_A_RUN = 16
-"""A longer call is cut into runs of this many frames: same samples, bounded memory."""
+MAX_FRAMES_A_RUN = 25
+"""A longer call is cut into runs of this many frames, the longest chunk of the usual schedules:
+same samples, bounded memory."""
 
 SLICES_A_FRAME = 2
 """Pieces in which a frame goes through the last two graphs: what is computed for one then fits the
