@@ -42,10 +42,25 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
     random.add_argument("--count", type=int, default=1000, help="how many conversations")
     random.add_argument("--seed", type=int, default=0, help="seed of the first")
     random.add_argument("--jobs", type=int, default=2, help="processes")
+    parity = actions.add_parser(
+        "parity",
+        help="what each quant of a Qwen3-TTS model costs against float32",
+        parents=[common],
+    )
+    parity.add_argument("source", help="official checkpoint: folder, name or hub id")
+    parity.add_argument("--quants", default="f32,bf16,q8_0,q6_k,q5_k_m,q4_k_m")
+    parity.add_argument("--frames", type=int, default=24, help="frames compared")
+    parity.add_argument("--trace", action="store_true", help="compare tensor by tensor instead")
+    parity.add_argument(
+        "--tolerance", type=float, default=1e-3, help="of a tensor's rms, for --trace"
+    )
+    parity.add_argument("--threads", type=int, default=1)
 
 
 def run(options: argparse.Namespace, config: Config, store: Store) -> int:
     """Measure; returns the exit code: 1 when something that must hold did not."""
+    if options.action == "parity":
+        return _parity(options, store)
     if options.action == "random":
         return _random(options.count, options.seed, options.jobs)
     return _conversation(options, config, store)
@@ -72,6 +87,31 @@ def _conversation(options: argparse.Namespace, config: Config, store: Store) -> 
         options.log.write_text("\n".join(simulation.trace()) + "\n", encoding="utf-8")
     print(json.dumps({**asdict(found), "models": options.models, **asdict(Conditions.here())}))
     return 0
+
+
+def _parity(options: argparse.Namespace, store: Store) -> int:
+    """1 when float32 is among the quants and does not agree."""
+    from s2s.bench.conditions import Conditions
+    from s2s.bench.parity import RANDOM_WEIGHTS, Parity, trace_table
+    from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
+    from s2s.tts.qwen3.hub import fetch, hub_id, local
+    from s2s.tts.qwen3.quality import table
+
+    found = local(options.source, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(options.source))
+    parity = Parity(found.folder, options.threads, trace=options.trace)
+    quants = options.quants.split(",")
+    conditions = {"source": options.source, "threads": options.threads, **asdict(Conditions.here())}
+    if options.trace:
+        traces = [parity.trace(quant, options.tolerance) for quant in quants]
+        print("\n\n".join(map(trace_table, traces)))
+        parted = {trace.name: trace.first and trace.first.name for trace in traces}
+        print(json.dumps({"parts_at": parted, "tolerance": options.tolerance, **conditions}))
+        return 1 if parted.get("f32") else 0
+    rows = parity.quality(quants, options.frames)
+    print(table(rows))
+    print(RANDOM_WEIGHTS)
+    print(json.dumps({"quants": [asdict(row) for row in rows], **conditions}))
+    return 1 if any(row.name == "f32" and row.predictor < 1 for row in rows) else 0
 
 
 def _random(count: int, first: int, jobs: int) -> int:
