@@ -203,8 +203,9 @@ def cached_graph(folder: Path, name: str, build: Callable[[Path], Path]) -> Path
         try:
             unfinished.rename(folder)
         except OSError:
-            if not path.is_file():
-                raise
+            if not path.is_file():  # a folder that lost its graph, not another process's
+                shutil.rmtree(folder)
+                unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return path

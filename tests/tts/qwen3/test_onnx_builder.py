@@ -71,6 +71,15 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_lost_its_graph_is_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    for _ in range(2):
+        path = cached_graph(folder, "double", lambda to: double_graph(to, np.ones((3, 3))))
+        assert path.is_file()
+        path.unlink()
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
 def test_fingerprints_follow_content(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     content = np.random.default_rng(0).bytes(3 << 20)
