@@ -30,12 +30,13 @@ class LlamaConfig:
     """Tokens of conversation and answer together, at most."""
     max_tokens: int = 80
     """Tokens of one answer, at most: about half a minute of speech."""
-    temperature: float = 0.3
-    """0 always takes the likeliest token."""
+    temperature: float = 0.0
+    """0 always takes the likeliest token: what makes the most sense with a model this small."""
     top_p: float = 0.9
     """Choose among the likeliest tokens that together have this probability."""
-    repeat_penalty: float = 1.15
-    """Above 1 makes tokens that were just used less likely; small models need it."""
+    repeat_penalty: float = 1.0
+    """Above 1 makes tokens of the last 64, the question's too, less likely: fewer loops, but a
+    small model then avoids the very words of the right answer."""
     seed: int | None = None
     """Makes answers repeatable; None differs each time."""
     stop_at: tuple[str, ...] = ()
