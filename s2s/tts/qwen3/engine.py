@@ -2,8 +2,9 @@
 
 Codes are decoded in the chunks a schedule asks for, by a decoder that keeps its state, so nothing
 is ever decoded twice. Whether to stop is asked before every talker step, every frame and every
-decode; what was not yet decoded is then dropped. Nothing is computed ahead of who reads: a reader
-that waits (for its playback buffer, say) makes the talker wait.
+decode; what was not yet decoded is then dropped. Nothing is computed ahead of who reads, or no
+more than a given number of frames: a reader that waits (for its playback buffer, say) makes the
+talker wait.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from s2s.tts.qwen3.ahead import ahead
 from s2s.tts.qwen3.frames import (
     FrameReport,
     LanguageModel,
@@ -123,7 +126,10 @@ class Engine(Generic[T, P, D]):
         sample_rate_hz: int,
         guards: Guards | None = None,
         edges: Edges | None = None,
+        frames_ahead: int = 0,
     ) -> None:
+        """``frames_ahead``: frames the language model may be ahead of the decoder, in a thread of
+        its own, which pays where there are cores for both; 0 takes turns in one thread."""
         self._model = model
         self._decoder = decoder
         self._prompts = prompts
@@ -131,6 +137,7 @@ class Engine(Generic[T, P, D]):
         self._sample_rate_hz = sample_rate_hz
         self._guards = guards or Guards()
         self._edges = edges or Edges()
+        self._frames_ahead = frames_ahead
         self._lock = threading.Lock()
         self._idle: _Idle[T, P] | None = None
         self._primed: OrderedDict[bytes, D] = OrderedDict()
@@ -206,7 +213,10 @@ class Engine(Generic[T, P, D]):
             decoder = self._decoder_state(voice_codes)
             states = (idle.state, idle.predictor)
             made = frames(self._model, states, out, prompt, take, stale, report)
-            yield from self._sound(made, decoder, schedule, stale, report, began_s)
+            if self._frames_ahead:
+                made = ahead(made, self._frames_ahead, "qwen3-frames")
+            with closing(made):
+                yield from self._sound(made, decoder, schedule, stale, report, began_s)
         except Exception:
             idle.broken = True
             raise

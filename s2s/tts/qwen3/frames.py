@@ -6,7 +6,7 @@ the question whether anybody still wants to hear it. Knows nothing of sound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Generic, TypeVar
@@ -115,7 +115,7 @@ def frames(
     take: Take,
     stale: Stale,
     report: FrameReport,
-) -> Iterator[Ids]:
+) -> Generator[Ids, None, None]:
     """Frames of codes, int64 [G] each, until the end; ``report.ending`` then says which.
 
     ``out`` is what the prefill gave. ``stale`` is asked before every talker step and before every

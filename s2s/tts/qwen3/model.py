@@ -32,6 +32,8 @@ from s2s.tts.qwen3.voices import list_voices, load_voice
 
 VOICES_FOLDER = "voices"
 _SILENCE_S = 2.0
+_FRAMES_AHEAD = 25  # two seconds
+_THREADS_FOR_BOTH = 4  # with fewer, language model and codec are faster taking turns on all
 _ROOM_TONE = 1e-4  # -80 dBFS
 _SILENCE_FILE = "silence-{}.json"
 
@@ -78,10 +80,11 @@ class Qwen3Model:
             progress=progress,
         )
         spec, graphs = read_spec(folder), home / GRAPHS_FOLDER
-        parts = ggml.load(folder, spec, threads)
+        both = threads >= _THREADS_FOR_BOTH
+        parts = ggml.load(folder, spec, threads - threads // 2 if both else threads)
         codec_folder = folder / "speech_tokenizer"
         codec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
-        decoder = open_decoder(codec_folder, graphs, threads=threads)
+        decoder = open_decoder(codec_folder, graphs, threads=threads // 2 if both else threads)
         engine = Engine(
             parts.language,
             decoder,
@@ -90,6 +93,7 @@ class Qwen3Model:
             sample_rate_hz=codec.sample_rate_hz,
             guards=Guards(silent_codes=silent_codes(codec_folder, codec, graphs, threads)),
             edges=edges,
+            frames_ahead=_FRAMES_AHEAD if both else 0,
         )
         return cls(
             folder=folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,7 +119,9 @@ def bench_of(folder: Path) -> Bench:
     )
     prompts = PromptBuilder(spec, Tokenizer.load(folder), embeddings)
 
-    def make(guards: Guards, edges: Edges = UNTOUCHED) -> Engine[Cache, Cache, Heard]:
+    def make(
+        guards: Guards, edges: Edges = UNTOUCHED, frames_ahead: int = 0
+    ) -> Engine[Cache, Cache, Heard]:
         return Engine(
             model,
             decoder,
@@ -127,6 +130,7 @@ def bench_of(folder: Path) -> Bench:
             sample_rate_hz=24_000,
             guards=guards,
             edges=edges,
+            frames_ahead=frames_ahead,
         )
 
     cap = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
@@ -223,6 +227,21 @@ def test_nothing_is_computed_ahead_of_the_reader(bench: Bench) -> None:
     assert bench.decoder.frames == 2
     next(chunks)
     assert bench.talker.steps == steps + 2
+
+
+def test_working_ahead_gives_the_same_sound_and_stops_at_its_limit(bench: Bench) -> None:
+    guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
+    whole = sound_of(bench.engine.speak(TEXT))
+    engine = bench.make(guards, frames_ahead=3)
+    assert sound_of(engine.speak(TEXT)).tolist() == whole.tolist()
+    steps = bench.talker.steps
+    speech = engine.speak(TEXT, schedule=ScheduleConfig(codec_chunk_ramp=(1, 1)))
+    next(speech.chunks)
+    speech.close()
+    assert bench.talker.steps <= steps + 2 + 1 + 3 + 1
+    assert "qwen3-frames" not in [thread.name for thread in threading.enumerate()]
+    assert all(state.closed for state in bench.decoder.states)
+    assert sound_of(engine.speak(TEXT)).tolist() == whole.tolist()
 
 
 def test_closing_the_speech_early_frees_its_states(bench: Bench) -> None:
