@@ -4,10 +4,10 @@
     python scripts/benchmark_endpointing.py --turns DIR OTHER_DIR --no-text --picture curve.png
 
 Hears turns of real speech with pauses cut in (made in DIR by make_turn_audio.py where they are not
-yet), with the real voice detector, segmenter, end-of-turn model and, unless --no-text, the embedded
-recogniser, on the sample clock. A turn is cut off when the grace of any of its pauses ran out
-before speech was heard again. The added delay is from the true end of speech to the moment the turn
-could be committed; the models' time counts where it is longer than the grace.
+yet), with the real voice detector, segmenter, end-of-turn model and embedded recogniser, on the
+sample clock; --no-text then decides by sound alone. A turn is cut off when the grace of any of its
+pauses ran out before speech was heard again. The added delay is from the true end of speech to the
+moment the turn could be committed; the models' time counts where it is longer than the grace.
 
 What was heard is kept in DIR/evidence.json, so that policies can be compared without the models;
 remove it after changing anything but the policy. Prints a table and, last, one line of JSON.
@@ -131,12 +131,11 @@ def gather(
     return gathered, times
 
 
-def evidence(folder: Path, *, text: bool, threads: int) -> tuple[list[Heard], dict[str, float]]:
+def evidence(folder: Path, threads: int) -> tuple[list[Heard], dict[str, float]]:
     """What was heard of the turns in `folder`: read back, or gathered and kept."""
-    kept = folder / ("evidence.json" if text else "evidence_without_text.json")
+    kept = folder / "evidence.json"
     if not kept.is_file():
-        transcribe = _transcriber(threads) if text else lambda _: ""
-        heard, times = gather(read_turns(folder), transcribe, threads)
+        heard, times = gather(read_turns(folder), _transcriber(threads), threads)
         kept.write_text(json.dumps({"times": times, "turns": [asdict(one) for one in heard]}))
     stored = json.loads(kept.read_text())
     turns = [
@@ -144,6 +143,12 @@ def evidence(folder: Path, *, text: bool, threads: int) -> tuple[list[Heard], di
         for turn in stored["turns"]
     ]
     return turns, stored["times"]
+
+
+def without_text(turns: list[Heard]) -> list[Heard]:
+    return [
+        replace(turn, pauses=[replace(pause, text="") for pause in turn.pauses]) for turn in turns
+    ]
 
 
 def _transcriber(threads: int) -> Callable[[Block], str]:
@@ -252,8 +257,8 @@ def main() -> None:
             folder.mkdir(parents=True, exist_ok=True)
             prompts = arguments.prompts or fetch_prompts(folder / "prompts")
             write_turns(make_turns(prompts, folder / "words.json"), folder)
-        heard, taken = evidence(folder, text=not arguments.no_text, threads=arguments.threads)
-        turns += heard
+        heard, taken = evidence(folder, arguments.threads)
+        turns += without_text(heard) if arguments.no_text else heard
         times |= taken
     models_ms = arguments.models_ms
     settings = {name: judge(turns, policy(c), models_ms) for name, c in EAGERNESS.items()}
