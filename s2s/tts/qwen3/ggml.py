@@ -21,8 +21,9 @@ from s2s.tts.qwen3.llama_library import Library, library
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.quant import TensorType, dequantize
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
-from s2s.tts.qwen3.sampling import Draws, Sampling, choose
+from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import Spec
+from s2s.tts.qwen3.speculation import choose_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,14 @@ def load(
     spec: Spec,
     threads: int,
     gpu_layers: int = 0,
+    guesses: int = 0,
     trace: Trace | None = None,
 ) -> GgmlModel:
     """Open the three files of ``folder`` (see ``convert``).
 
     ``threads`` compute each step; ``gpu_layers`` of the talker and of the predictor go to the
-    library's accelerator, if it has one. A checkpoint converted to f32 is computed in f32
+    library's accelerator, if it has one; ``guesses`` codes are guessed ahead of each predictor
+    pass (see ``speculation``). A checkpoint converted to f32 is computed in f32
     throughout; others keep their cache in f16. ``trace`` sees the layers' results, under the names
     of the reference backend. Raises GGUFError when a file is missing, damaged or
     not ours, LlamaError when there is no library or it refuses a file.
@@ -64,6 +67,7 @@ def load(
         _PredictorTables(tables, spec, lib, threads),
         threads,
         exact=predictor_quant == "f32",
+        guesses=guesses,
         trace=trace,
     )
     if talker.width != spec.talker.hidden or predictor.width != spec.predictor.hidden:
@@ -159,10 +163,11 @@ class GgmlTalker:
 
 
 class GgmlPredictorState:
-    """The cache of one frame."""
+    """The cache of one frame. ``passes`` counts the passes made with it."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.passes = 0
 
     def close(self) -> None:
         """Free the cache."""
@@ -170,7 +175,10 @@ class GgmlPredictorState:
 
 
 class GgmlPredictor:
-    """The code predictor port on llama.cpp: fifteen passes a frame, each with its own head."""
+    """The code predictor port on llama.cpp; each code is predicted by its own head.
+
+    Fifteen passes a frame, or fewer with ``guesses`` (see ``speculation``).
+    """
 
     def __init__(
         self,
@@ -178,12 +186,14 @@ class GgmlPredictor:
         tables: _PredictorTables,
         threads: int,
         exact: bool,
+        guesses: int = 0,
         trace: Trace | None = None,
     ) -> None:
         self._model = model
         self._tables = tables
         self._threads = threads
         self._exact = exact
+        self._guesses = guesses
         self._watch = _watch(model, PREDICTOR_NAME, trace)
         self.width = model.width
 
@@ -203,16 +213,43 @@ class GgmlPredictor:
         draws: Draws,
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]."""
-        context, tables = state.context, self._tables
-        codes = np.empty(tables.groups - 1, np.int64)
-        context.rewind(0)
-        vectors = np.stack([tables.hidden(hidden), tables.code(0, code0)])
-        for group in range(len(codes)):
-            context.feed(vectors)
-            codes[group] = choose(tables.logits(group, context.hidden()), sampling, draws)
-            if group + 1 < len(codes):
-                vectors = tables.code(group + 1, int(codes[group]))[None]
-        return codes
+        passes = _Frame(state, self._tables, hidden, code0)
+        return choose_codes(passes, self._guesses, sampling, draws)
+
+
+class _Frame:
+    """The passes of one frame (``speculation.Passes``)."""
+
+    def __init__(
+        self, state: GgmlPredictorState, tables: _PredictorTables, hidden: Floats, code0: int
+    ) -> None:
+        self.groups = tables.groups - 1
+        self._state = state
+        self._tables = tables
+        self._first = np.stack([tables.hidden(hidden), tables.code(0, code0)])
+
+    def start(self) -> Floats:
+        """Feed hidden vector and first code: float32 [width]."""
+        self._state.context.rewind(0)
+        return self._pass(self._first, 1)[0]
+
+    def feed(self, group: int, codes: list[int]) -> Floats:
+        """Feed codes of ``group`` on: float32 [codes, width]."""
+        rows = [self._tables.code(group + 1 + at, code) for at, code in enumerate(codes)]
+        return self._pass(np.stack(rows), len(rows))
+
+    def keep(self, codes: int) -> None:
+        """Forget all but the first ``codes`` codes fed."""
+        self._state.context.rewind(len(self._first) + codes)
+
+    def logits(self, group: int, hidden: Floats) -> Floats:
+        """Head ``group``: float32 [B]."""
+        return self._tables.logits(group, hidden)
+
+    def _pass(self, vectors: Floats, outputs: int) -> Floats:
+        self._state.passes += 1
+        self._state.context.feed(vectors, outputs)
+        return self._state.context.hiddens(outputs)
 
 
 class _Table:

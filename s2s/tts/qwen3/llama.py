@@ -94,9 +94,10 @@ class Context:
             parameters.words[layout.callback], parameters.words[layout.callback + 1] = low, high
         return parameters
 
-    def feed(self, vectors: Floats) -> None:
+    def feed(self, vectors: Floats, outputs: int = 1) -> None:
         """Append vectors at the next positions. vectors: float32 [n, width], n >= 1.
 
+        ``outputs``: of how many of the last vectors something is wanted; at most ``batch``.
         Raises ValueError when there is no room, LlamaError when the library fails.
         """
         if not self._free.alive:
@@ -109,20 +110,26 @@ class Context:
             )
         for start in range(0, len(vectors), self.batch):
             piece = np.ascontiguousarray(vectors[start : start + self.batch], np.float32)
-            status = self._lib.number(
-                "llama_decode", self._handle, self._feed(piece, self.positions)
-            )
+            batch = self._feed(piece, self.positions, outputs)
+            status = self._lib.number("llama_decode", self._handle, batch)
             if status != 0:
                 raise LlamaError(f"llama_decode failed with {status} at position {self.positions}")
             self.positions += len(piece)
 
     def logits(self) -> Floats:
         """float32 [vocabulary] of the vector fed last, copied."""
-        return self._output("llama_get_logits_ith", self._model.vocabulary)
+        return self._output("llama_get_logits_ith", self._model.vocabulary, -1)
 
     def hidden(self) -> Floats:
         """float32 [width] of the vector fed last, after the final norm, copied."""
-        return self._output("llama_get_embeddings_ith", self._model.width)
+        return self._output("llama_get_embeddings_ith", self._model.width, -1)
+
+    def hiddens(self, count: int) -> Floats:
+        """float32 [count, width] of the vectors fed last, all in one call of ``feed`` that wanted
+        as many outputs."""
+        width = self._model.width
+        rows = [self._output("llama_get_embeddings_ith", width, at) for at in range(-count, 0)]
+        return np.stack(rows)
 
     def rewind(self, positions: int) -> None:
         """Forget all but the first ``positions``. Raises ValueError when there are fewer."""
@@ -136,8 +143,8 @@ class Context:
         """Free the cache; calling it twice does no harm."""
         self._free()
 
-    def _output(self, name: str, size: int) -> Floats:
-        address = self._lib.number(name, self._handle, -1)
+    def _output(self, name: str, size: int, at: int) -> Floats:
+        address = self._lib.number(name, self._handle, at)
         if not address:
             raise LlamaError(f"{name} gave nothing: nothing was fed")
         return _view(address, size).copy()
@@ -181,7 +188,7 @@ class Watch:
 
 
 class _Feed:
-    """The arrays a llama_batch points at, made once: only the last vector's outputs are wanted."""
+    """The arrays a llama_batch points at, made once."""
 
     def __init__(self, batch: int) -> None:
         self._pos = np.zeros(batch, np.int32)
@@ -190,11 +197,11 @@ class _Feed:
         self._seq_pointers = np.full(batch, self._seq.ctypes.data, np.uintp)
         self._wanted = np.zeros(batch, np.int8)
 
-    def __call__(self, vectors: Floats, position: int) -> Batch:
+    def __call__(self, vectors: Floats, position: int, outputs: int) -> Batch:
         n = len(vectors)
         self._pos[:n] = np.arange(position, position + n)
         self._wanted[:n] = 0
-        self._wanted[n - 1] = 1
+        self._wanted[max(n - outputs, 0) : n] = 1
         return Batch(
             n,
             None,

@@ -99,7 +99,11 @@ def choose(logits: Floats, sampling: Sampling, draws: Draws) -> int:
     """
     if sampling.greedy:
         return int(np.argmax(logits))
-    wanted = probabilities(logits, sampling)
+    return draw(probabilities(logits, sampling), draws)
+
+
+def draw(wanted: Floats, draws: Draws) -> int:
+    """One id from a distribution: float32 [ids], summing to one. Asks for one exponential an id."""
     return int(np.argmax(wanted / np.maximum(draws.exponential(wanted.size), _SMALLEST)))
 
 
