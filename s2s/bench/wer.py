@@ -21,7 +21,8 @@ def words(text: str) -> list[str]:
     Hyphens part words, apostrophes do not: "ill-disposed" is two, "don't" is one.
     """
     found: list[str] = []
-    for token in _TOKEN.findall(text.lower().replace("’", "'")):
+    tokens: list[str] = _TOKEN.findall(text.lower().replace("’", "'"))
+    for token in tokens:
         if token.isdigit() and int(token) < 1000:
             found += _number(int(token))
         else:
