@@ -289,6 +289,7 @@ class _LongWinded(_Costed):
         super().__init__(clock)
         self._inner, self._scripted = inner, scripted
         self.warm, self.count_tokens, self.close = inner.warm, inner.count_tokens, inner.close
+        self.reads_ahead = inner.reads_ahead
 
     def stream(
         self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False

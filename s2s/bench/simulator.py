@@ -166,6 +166,10 @@ class ScriptedChat:
             yield word if index == len(words) - 1 else f"{word} "
             self.clock.wait_until(self.clock.now() + self.costs.token_s)
 
+    @property
+    def reads_ahead(self) -> bool:
+        return True
+
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         """Nothing to load."""
 

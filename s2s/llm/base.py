@@ -29,6 +29,11 @@ def estimate_tokens(text: str) -> int:
 class ChatModel(Protocol):
     """Answers a conversation, piece by piece."""
 
+    @property
+    def reads_ahead(self) -> bool:
+        """`warm` with half a question saves time and costs nobody anything."""
+        ...
+
     def stream(
         self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
     ) -> Iterator[str]:

@@ -84,8 +84,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
 
     def _read_along(self, message: PartialTranscript) -> Iterator[TtsMessage]:
         """Let the model read what is being said, so that only the end is new to it later."""
-        latest = not len(self._inbox) and self._state.turns.is_latest(message.turn)
-        if latest and message.text and message.text != self._read:
+        newest = not len(self._inbox) and self._state.turns.is_latest(message.turn)
+        new = bool(message.text) and message.text != self._read
+        if self._model.reads_ahead and newest and new:
             self._read = message.text
             self._model.warm(self._history.prompt(message.text))
         return iter(())

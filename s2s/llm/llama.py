@@ -92,6 +92,10 @@ class LlamaChat:
             ahead.append(ChatMessage("user", ""))
         self._open_engine().evaluate(self._request(ahead))
 
+    @property
+    def reads_ahead(self) -> bool:
+        return True
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, exact."""
         return self._open_engine().count_tokens(text) if text else 0

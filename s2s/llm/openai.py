@@ -83,6 +83,11 @@ class OpenAiChat:
         for _ in self._ask(ahead, 1, lambda: False):
             pass
 
+    @property
+    def reads_ahead(self) -> bool:
+        """Each request would be paid for, and few servers keep what they evaluated."""
+        return False
+
     def count_tokens(self, text: str) -> int:
         """An estimate: the server's tokenizer is not known here."""
         return estimate_tokens(text)

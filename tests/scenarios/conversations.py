@@ -145,6 +145,8 @@ class _HungChat:
                 self.hung.wait(self.clock)
             yield token
 
+    reads_ahead = False
+
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         """Nothing to load."""
 

@@ -1,0 +1,179 @@
+"""The language-model stage: pieces and exactly one end for every transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from s2s.channel import Channel
+from s2s.clock import ManualClock
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, LlmHandler
+from s2s.llm.history import History
+from s2s.messages import (
+    AssistantText,
+    EndOfResponse,
+    LlmInput,
+    PartialTranscript,
+    SessionEnd,
+    Transcript,
+    TranscriptFailed,
+    TtsInput,
+    TtsMessage,
+    TurnId,
+)
+from s2s.metrics import Metrics
+from s2s.turns.cancel import CancelScope
+from s2s.turns.speculation import SpeculativeTurns
+from s2s.turns.state import SessionState
+
+TURN = TurnId("t", 0)
+
+
+class Chat:
+    """Answers word by word, and lets a test act in between."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.reads_ahead = True
+        self.prompts: list[list[ChatMessage]] = []
+        self.read: list[str] = []
+        self.before: Callable[[int], None] = lambda number: None
+
+    def stream(
+        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[str]:
+        self.prompts.append(list(messages))
+        for number, word in enumerate(self.answer.split(" ")):
+            self.before(number)
+            if stop():
+                return
+            yield f"{word} "
+
+    def warm(self, messages: Sequence[ChatMessage]) -> None:
+        self.read.append(messages[-1].content)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def close(self) -> None: ...
+
+
+class Rig:
+    def __init__(self, answer: str = "Good day to you. How are you doing?") -> None:
+        clock = ManualClock()
+        self.chat = Chat(answer)
+        self.scope, self.turns = CancelScope(clock), SpeculativeTurns(clock)
+        self.inbox: Channel[LlmInput] = Channel(4, clock=clock)
+        state = SessionState(self.scope, self.turns, clock, Metrics(), lambda event: None)
+        self.history = History("sys", max_turns=9, max_tokens=99, count_tokens=lambda t: 1)
+        self.handler = LlmHandler(self.chat, self.history, self.inbox, state)
+        self.turns.observe(TURN)
+
+    def send(self, message: LlmInput) -> list[TtsMessage]:
+        return list(self.handler.process(message))
+
+
+def transcript(text: str = "hello") -> Transcript:
+    return Transcript(text, "en", TURN, 0, 0.0)
+
+
+def test_each_piece_is_shown_then_spoken_and_one_end_follows() -> None:
+    out = Rig().send(transcript())
+    assert [type(m) for m in out] == [AssistantText, TtsInput] * 2 + [EndOfResponse]
+    shown = "".join(m.text for m in out if isinstance(m, AssistantText))
+    spoken = "".join(m.text for m in out if isinstance(m, TtsInput))
+    assert shown == spoken == "Good day to you. How are you doing? "
+    assert len({m.response for m in out if not isinstance(m, SessionEnd)}) == 1
+
+
+def test_two_answers_have_two_keys() -> None:
+    rig = Rig()
+    keys = {m.response.response_key for _ in "ab" for m in rig.send(transcript())}  # type: ignore[union-attr]
+    assert len(keys) == 2
+
+
+def test_an_empty_transcript_is_not_answered() -> None:
+    rig = Rig()
+    assert rig.send(transcript("  ")) == []
+    assert rig.chat.prompts == []
+
+
+def test_a_stale_transcript_is_not_answered() -> None:
+    rig = Rig()
+    rig.turns.confirm_reopen("t")
+    assert rig.send(transcript()) == []
+
+
+def test_a_reopening_stops_it_at_the_next_token_and_the_end_cleans_up() -> None:
+    rig = Rig()
+    rig.chat.before = lambda number: rig.turns.confirm_reopen("t") if number == 5 else None
+    out = rig.send(transcript())
+    assert [m.text for m in out if isinstance(m, TtsInput)] == ["Good day to you. "]
+    end = out[-1]
+    assert isinstance(end, EndOfResponse)
+    assert end.cleanup_only
+
+
+def test_a_model_that_fails_is_apologised_for_and_ends_the_same_response_as_failed() -> None:
+    rig = Rig()
+
+    def fail(number: int) -> None:
+        if number == 5:
+            raise LlmError("server gone")
+
+    rig.chat.before = fail
+    message = transcript()
+    out: list[TtsMessage] = []
+    with pytest.raises(LlmError):
+        out.extend(rig.handler.process(message))
+    out = list(rig.handler.failed(message, LlmError("server gone")))
+    text, speech, end = out
+    assert isinstance(text, AssistantText)
+    assert isinstance(speech, TtsInput)
+    assert isinstance(end, EndOfResponse)
+    assert (text.text, speech.aside) == (APOLOGY_NO_ANSWER, True)
+    assert end.error == "server gone"
+    assert end.response.response_key == "response-1"
+
+
+def test_speech_that_could_not_be_written_down_is_apologised_for() -> None:
+    out = Rig().send(TranscriptFailed("no model", TURN, 0, 0.0))
+    assert [m.text for m in out if isinstance(m, TtsInput)] == [APOLOGY_NOT_HEARD]
+    end = out[-1]
+    assert isinstance(end, EndOfResponse)
+    assert end.error == "no model"
+
+
+def test_a_failure_of_a_stale_answer_is_silent_and_still_ends() -> None:
+    rig = Rig()
+    rig.scope.cancel()
+    assert list(rig.handler.failed(transcript(), LlmError("gone"))) == []
+
+
+def test_it_reads_along_while_the_person_speaks() -> None:
+    rig = Rig()
+    partial = PartialTranscript("what is", "what", TURN, 8000)
+    assert rig.send(partial) == []
+    rig.send(partial)
+    assert rig.chat.read == ["what is"]
+
+
+def test_it_does_not_read_along_when_that_costs_or_something_newer_waits() -> None:
+    rig = Rig()
+    partial = PartialTranscript("what is", "what", TURN, 8000)
+    rig.inbox.put(transcript())
+    rig.send(partial)
+    rig.inbox.get()
+    rig.chat.reads_ahead = False
+    rig.send(partial)
+    assert rig.chat.read == []
+
+
+def test_a_session_end_empties_the_history() -> None:
+    rig = Rig()
+    rig.send(transcript())
+    rig.handler.end_session()
+    assert rig.send(SessionEnd("s")) == [SessionEnd("s")]
+    assert len(rig.history.prompt()) == 1

@@ -1,0 +1,107 @@
+"""The history holds what was said and what was heard, and stays within its bounds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from s2s.llm.base import ChatMessage
+from s2s.llm.history import History
+from s2s.messages import ResponseId, TurnId
+
+
+def history(max_turns: int = 10, max_tokens: int = 1000) -> History:
+    return History(
+        "sys", max_turns=max_turns, max_tokens=max_tokens, count_tokens=lambda t: len(t.split())
+    )
+
+
+def turn(number: int, revision: int = 0) -> TurnId:
+    return TurnId(f"t{number}", revision)
+
+
+def response(of: TurnId) -> ResponseId:
+    return ResponseId(of.turn_id, of.turn_revision, 0, "r")
+
+
+def roles(messages: list[ChatMessage]) -> str:
+    return "".join(message.role[0] for message in messages)
+
+
+def test_an_answer_enters_up_to_what_was_heard_without_any_mark() -> None:
+    kept = history()
+    kept.user(turn(1), "hello")
+    kept.heard(response(turn(1)), "Good day to ", complete=False)
+    assert [m.content for m in kept.prompt()] == ["sys", "hello", "Good day to"]
+
+
+def test_a_reopened_turn_replaces_its_words_and_an_older_revision_changes_nothing() -> None:
+    kept = history()
+    kept.user(turn(1, 0), "turn on the")
+    kept.user(turn(1, 1), "turn on the lights")
+    kept.user(turn(1, 0), "turn on the")
+    assert [m.content for m in kept.prompt()][1:] == ["turn on the lights"]
+
+
+def test_an_answer_to_a_stale_revision_leaves_nothing() -> None:
+    kept = history()
+    kept.user(turn(1, 0), "turn on the")
+    kept.user(turn(1, 1), "turn on the lights")
+    kept.heard(response(turn(1, 0)), "Which one?", complete=True)
+    assert roles(kept.prompt()) == "su"
+
+
+def test_questions_whose_answer_was_never_heard_are_joined() -> None:
+    kept = history()
+    kept.user(turn(1), "hello")
+    kept.user(turn(2), "are you there")
+    assert [m.content for m in kept.prompt()] == ["sys", "hello\nare you there"]
+
+
+def test_what_is_being_said_can_be_read_along_without_being_kept() -> None:
+    kept = history()
+    kept.user(turn(1), "hello")
+    kept.heard(response(turn(1)), "Hi.", complete=True)
+    assert [m.content for m in kept.prompt("what ti")] == ["sys", "hello", "Hi.", "what ti"]
+    assert roles(kept.prompt()) == "sua"
+
+
+def test_a_turn_that_was_nothing_is_forgotten() -> None:
+    kept = history()
+    kept.user(turn(1), "mm")
+    kept.forget(turn(1))
+    assert roles(kept.prompt()) == "s"
+
+
+def test_reset_keeps_the_system_prompt_alone() -> None:
+    kept = history()
+    kept.user(turn(1), "hello")
+    kept.reset()
+    assert roles(kept.prompt()) == "s"
+
+
+@given(
+    sizes=st.lists(st.tuples(st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=15),
+    max_turns=st.integers(1, 8),
+    max_tokens=st.integers(1, 120),
+)
+def test_prompts_are_bounded_whole_exchanges_newest_last(
+    sizes: list[tuple[int, int]], max_turns: int, max_tokens: int
+) -> None:
+    kept = history(max_turns, max_tokens)
+    for number, (asked, answered) in enumerate(sizes):
+        kept.user(turn(number), f"q{number} " * asked)
+        kept.heard(response(turn(number)), f"a{number} " * answered, complete=True)
+    messages = kept.prompt()
+    assert messages[0] == ChatMessage("system", "sys")
+    assert f"q{len(sizes) - 1}" in " ".join(m.content for m in messages[-2:])
+    total = sum(len(m.content.split()) for m in messages)
+    newest = sum(sizes[-1])
+    assert total <= max(max_tokens, 1 + newest)
+    assert all(a.role != b.role for a, b in pairwise(messages))
+    asked_in_order = [
+        w for m in messages if m.role == "user" for w in dict.fromkeys(m.content.split())
+    ]
+    assert asked_in_order == [f"q{n}" for n in range(len(sizes) - len(asked_in_order), len(sizes))]
