@@ -86,8 +86,7 @@ class SessionConfig:
     turns: TurnsConfig = field(default_factory=TurnsConfig)
     """When the person's turn begins and ends."""
     system_prompt: str = (
-        "You are a friendly voice assistant. Answer in one or two short spoken sentences, "
-        "without lists or markdown."
+        "You are a helpful assistant. Give a short, direct and correct answer in one sentence."
     )
     """What the model is told before the conversation."""
     language: str | None = None
