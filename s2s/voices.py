@@ -46,12 +46,12 @@ def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) ->
     from s2s.audio import read_wav
     from s2s.runtime import cores
     from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
-    from s2s.tts.qwen3.hub import resolve
+    from s2s.tts.qwen3.hub import fetch, hub_id, local
     from s2s.tts.qwen3.mel import RATE_HZ
     from s2s.tts.qwen3.voices import save_voice
 
     pcm, _ = read_wav(audio, RATE_HZ)
-    source = resolve(model, store.folder(CONVERTED_FOLDER))
+    source = local(model, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(model))
     enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER), threads=cores())
     voice, warnings = enrolment.enrol(name, pcm, text)
     path = save_voice(voice, store.folder("voices"))

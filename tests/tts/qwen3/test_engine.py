@@ -22,8 +22,8 @@ from s2s.tts.qwen3.spec import read_spec
 from s2s.tts.qwen3.tokenizer import Tokenizer
 
 SAMPLES = 12  # a frame of the counting decoder
-TEXT = Request("Hello there, how are you?", language="English", speaker="ryan")
-FRAMES = 12
+TEXT = Request("Hi.", language="English", speaker="ryan")
+FRAMES = 8
 
 
 class CountingTalker(ReferenceTalker):
@@ -148,7 +148,7 @@ def test_sound_is_the_same_however_it_is_cut(bench: Bench) -> None:
     assert whole.size == FRAMES * SAMPLES
     speech = bench.engine.speak(TEXT, schedule=ramp)
     assert sound_of(speech).tolist() == whole.tolist()
-    assert speech.report.chunk_frames == [2, 3, 5, 2]
+    assert speech.report.chunk_frames == [2, 3, 3]
     assert speech.report.ending is Ending.LIMIT
 
 
@@ -167,8 +167,8 @@ def test_the_same_seed_speaks_the_same_and_another_does_not(bench: Bench) -> Non
 
 
 def test_the_prefix_of_a_voice_is_computed_once(bench: Bench) -> None:
-    first, second = bench.engine.speak(TEXT), bench.engine.speak(replace(TEXT, text="And now?"))
-    fresh = sound_of(bench_of_same(bench).speak(replace(TEXT, text="And now?")))
+    first, second = bench.engine.speak(TEXT), bench.engine.speak(replace(TEXT, text="Now."))
+    fresh = sound_of(bench_of_same(bench).speak(replace(TEXT, text="Now.")))
     sound_of(first)
     assert sound_of(second).tolist() == fresh.tolist()
     assert first.report.prefilled_positions == first.report.prompt_positions
