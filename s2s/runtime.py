@@ -39,7 +39,6 @@ def onnx_session(
     threads: int = 1,
     providers: tuple[str, ...] = ("CPUExecutionProvider",),
     arena: bool = True,
-    memory_pattern: bool = True,
 ) -> onnxruntime.InferenceSession:
     """An onnxruntime session with explicit threads that never spin.
 
@@ -48,8 +47,6 @@ def onnx_session(
         threads: intra-op threads; inter-op is always 1.
         providers: execution providers in order of preference.
         arena: False gives memory back after each run instead of keeping the peak.
-        memory_pattern: False for inputs whose shape changes from run to run; a plan of the memory
-            is kept for each shape otherwise.
     """
     import onnxruntime
 
@@ -58,7 +55,6 @@ def onnx_session(
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = arena
-    options.enable_mem_pattern = memory_pattern
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     source = model if isinstance(model, bytes) else str(model)

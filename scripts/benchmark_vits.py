@@ -269,10 +269,14 @@ class Row:
 def measure(
     workers: list[Worker], phonemes: dict[str, list[int]], repeats: int
 ) -> dict[tuple[str, str], Row]:
-    """Every engine on every text, `repeats` times, after one run that does not count."""
+    """Every engine on every text, `repeats` times, after one run that does not count.
+
+    The order of the engines turns from text to text: each leaves its own traces in the processor.
+    """
     rows = {(w.engine, t): Row(w.engine, w.threads, t) for t in phonemes for w in workers}
     for repeat in range(repeats + 1):
         for text, ids in phonemes.items():
+            workers = workers[1:] + workers[:1]
             for worker in workers:
                 run = worker.run(ids)
                 if repeat:

@@ -123,7 +123,7 @@ class Engine:
         pace = measure_pace(split, config.sample_rate_hz, threads or wishes.threads)
         self.pace: Pace = replace(pace, schedule=wishes.schedule or pace.schedule)
         self._decoder = pace.session
-        self._encoder = onnx_session(split.encoder, threads=pace.threads, memory_pattern=False)
+        self._encoder = onnx_session(split.encoder, threads=pace.threads)
         margin = wishes.context_margin
         self._margin = split.margin if margin is None else Margin(margin, margin)
 
@@ -188,7 +188,7 @@ class OneShotEngine:
         self.sample_rate_hz = config.sample_rate_hz
         self._inputs = inputs
         # Without an arena: its peak would grow with the longest sentence ever said and stay.
-        self._session = onnx_session(model, threads=threads, arena=False, memory_pattern=False)
+        self._session = onnx_session(model, threads=threads, arena=False)
 
     def begin(
         self,

@@ -52,7 +52,7 @@ def measure_pace(split: Split, rate_hz: int, threads: int | None = None) -> Pace
     best: Pace | None = None
     best_s = float("inf")
     for count in [threads] if threads else _thread_counts(cores()):
-        session = onnx_session(split.decoder, threads=count, memory_pattern=False)
+        session = onnx_session(split.decoder, threads=count)
         timed = [
             min(times)
             for times in zip(*(_time(split, session) for _ in range(_PASSES)), strict=True)
