@@ -44,6 +44,9 @@ DEFAULT_SCHEDULE = (8, 16, 32, 64, 160)
 takes longer to decode than the first one plays."""
 
 
+_GROWTH = 4
+"""A chunk is at most so many times the one before: every chunk has a cost of its own."""
+
 _LONGEST_PLAN = 16
 """Chunks after which a size that hardly grows is kept."""
 
@@ -135,7 +138,7 @@ def plan(
     """Chunk sizes that grow as fast as playback allows and no faster.
 
     Each chunk is as large as can be decoded, `safety` times slower than measured, while what has
-    been sent is played; at most twice the one before. On a machine too slow for that the sizes
+    been sent is played; at most four times the one before. On a machine too slow for that the sizes
     stay at `first`: small chunks run dry last.
 
     Args:
@@ -149,7 +152,7 @@ def plan(
     sizes = [first]
     ahead_s = first * frame_s
     while sizes[-1] < largest:
-        size = min(2 * sizes[-1], largest, _affordable(cost, ahead_s / safety, margin))
+        size = min(_GROWTH * sizes[-1], largest, _affordable(cost, ahead_s / safety, margin))
         if size < first:
             break
         ahead_s += size * frame_s - safety * cost.of(size + margin.both)
