@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
@@ -51,7 +52,7 @@ class Builder:
         self.weights: list = []
         self._rng = np.random.default_rng(seed)
 
-    def add(self, op: str, *inputs: str, count: int = 1, **attributes: object) -> str:
+    def add(self, op: str, *inputs: str, count: int = 1, **attributes: Any) -> str:
         """A node; gives the name of its first output, `name:1` is the second."""
         name = f"v{len(self.nodes)}"
         outputs = [name] + [f"{name}:{i}" for i in range(1, count)]
