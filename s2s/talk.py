@@ -75,6 +75,11 @@ def run_talk(
     if isinstance(transport, WavTransport) and output_file is not None:
         transport.save(output_file)
         view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
+    if isinstance(transport, LocalTransport) and (transport.overruns or transport.underruns):
+        view.notice(
+            f"The microphone was late {transport.overruns} times, the loudspeaker ran dry "
+            f"{transport.underruns} times: this machine is busy, or a backend too slow for it."
+        )
     if view.times:
         view.summarise(metrics.finished())
     metrics.close()

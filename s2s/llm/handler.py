@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from s2s.channel import Channel
 from s2s.handler import Handler
-from s2s.llm.base import ChatModel
+from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import History
 from s2s.llm.sentences import SentenceStream
 from s2s.messages import (
@@ -27,6 +27,9 @@ from s2s.messages import (
     TtsMessage,
 )
 from s2s.turns.state import SessionState
+
+SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
+IDLE_BEFORE_SUMMARY_S = 2.0
 
 APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
@@ -47,10 +50,13 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         history: History,
         inbox: Channel[LlmInput],
         state: SessionState,
+        *,
+        summarise: bool = False,
     ) -> None:
         self._model = model
         self._inbox = inbox
         self._read = ""
+        self._summarise = summarise
         self._history = history
         self._state = state
         self._keys = itertools.count(1)
@@ -70,6 +76,23 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
     def failed(self, message: LlmInput | None, error: Exception) -> Iterable[TtsMessage]:
         if isinstance(message, (Transcript, TranscriptFailed)):
             yield from self._apologise(message, str(error))
+
+    def deadline_s(self) -> float | None:
+        if not self._summarise or not self._history.has_old_turns:
+            return None
+        return self._state.clock.now() + IDLE_BEFORE_SUMMARY_S
+
+    def expired(self) -> Iterable[TtsMessage]:
+        """Nobody wants an answer: sum up what was said long ago. Any message stops it."""
+        turns, messages = self._history.old_turns()
+        prompt = [
+            ChatMessage("system", SUMMARY_PROMPT),
+            ChatMessage("user", "\n".join(f"{m.role}: {m.content}" for m in messages)),
+        ]
+        words = list(self._model.stream(prompt, stop=lambda: bool(len(self._inbox))))
+        if words and not len(self._inbox):
+            self._history.sum_up(turns, "".join(words).strip())
+        return ()
 
     def end_session(self) -> None:
         self._history.reset()

@@ -52,6 +52,7 @@ class History:
         self._count = lru_cache(4 * max_turns)(count_tokens)
         self._lock = threading.Lock()
         self._exchanges: list[_Exchange] = []
+        self._summary = ""
 
     def user(self, turn: TurnId, text: str) -> None:
         """What the person said in `turn`. A later revision of the same turn replaces it."""
@@ -88,17 +89,43 @@ class History:
         if saying:
             turns.append([ChatMessage("user", saying)])
         messages: list[ChatMessage] = []
-        left = self._max_tokens - self._count(self.system)
+        system = self._system()
+        left = self._max_tokens - self._count(system)
         for turn in reversed(turns):
             left -= sum(self._count(message.content) for message in turn)
             if left < 0 and messages:
                 break
             messages[:0] = turn
-        return [ChatMessage("system", self.system), *_merged(messages)]
+        return [ChatMessage("system", system), *_merged(messages)]
+
+    @property
+    def has_old_turns(self) -> bool:
+        """Three quarters of the turns that are kept are there: time to sum up the older half."""
+        return 4 * len(self._exchanges) >= 3 * self._max_turns
+
+    def old_turns(self) -> tuple[list[TurnId], list[ChatMessage]]:
+        """The older half of the turns, and their words behind the summary so far."""
+        with self._lock:
+            old = self._exchanges[: len(self._exchanges) // 2]
+            said = [message for exchange in old for message in exchange.messages()]
+            before = [ChatMessage("user", self._summary)] if self._summary else []
+            return [exchange.turn for exchange in old], [*before, *said]
+
+    def sum_up(self, turns: list[TurnId], summary: str) -> None:
+        """Let `summary` stand for `turns`, which were not re-opened meanwhile."""
+        with self._lock:
+            self._summary = summary
+            self._exchanges = [e for e in self._exchanges if e.turn not in turns]
 
     def reset(self) -> None:
         with self._lock:
             self._exchanges.clear()
+            self._summary = ""
+
+    def _system(self) -> str:
+        if not self._summary:
+            return self.system
+        return f"{self.system}\n\nEarlier in this conversation: {self._summary}"
 
 
 def _merged(messages: list[ChatMessage]) -> list[ChatMessage]:

@@ -171,6 +171,38 @@ def test_it_does_not_read_along_when_that_costs_or_something_newer_waits() -> No
     assert rig.chat.read == []
 
 
+def full_rig() -> Rig:
+    rig = Rig("They greeted each other. ")
+    rig.handler._summarise = True
+    for number in range(7):
+        rig.history.user(TurnId(f"t{number}", 0), f"question {number}")
+    return rig
+
+
+def test_old_turns_are_summed_up_when_nobody_wants_an_answer() -> None:
+    rig = full_rig()
+    assert rig.handler.deadline_s() == 2.0
+    assert list(rig.handler.expired()) == []
+    system, rest = rig.history.prompt()
+    assert "They greeted each other." in system.content
+    assert rest.content.split("\n")[0] == "question 3"
+    assert rig.handler.deadline_s() is None
+
+
+def test_a_question_stops_the_summary_and_nothing_is_lost() -> None:
+    rig = full_rig()
+    rig.chat.before = lambda number: rig.inbox.put(transcript()) if number == 1 else None
+    list(rig.handler.expired())
+    assert "question 0" in rig.history.prompt()[1].content
+    assert rig.history.prompt()[0].content == "sys"
+
+
+def test_without_summaries_old_turns_are_just_forgotten() -> None:
+    rig = full_rig()
+    rig.handler._summarise = False
+    assert rig.handler.deadline_s() is None
+
+
 def test_a_session_end_empties_the_history() -> None:
     rig = Rig()
     rig.send(transcript())
