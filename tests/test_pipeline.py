@@ -91,7 +91,7 @@ def test_speech_with_content_during_playback_cancels() -> None:
     simulation = interrupted_by("no tell me about london instead", 2.0)
     assert [each.status for each in done(simulation)] == ["cancelled", "completed"]
     assert heard(simulation)[-1] == "no tell me about london instead"
-    assert actions(simulation) == ["duck", "cancel"]
+    assert actions(simulation) == ["duck", "pause", "cancel"]
 
 
 def test_history_holds_what_was_heard_of_a_cancelled_answer() -> None:

@@ -11,14 +11,16 @@ Words = Literal["none", "backchannel", "stop", "content"]
 """Nothing understood; only listening noises; an order to be quiet; words that mean something."""
 
 _SOUNDS = re.compile(
-    r"(?:m+|h+m+|m+\s?h+m+|a+h+|o+h+|u+h+|e+h+|u+h\s?h+u+h|a+h?a+h?|u+m+|a\s?ha|n\s?h[nu]+h?)+"
+    r"(?:m+|h+m+|m+\s?h+m+|a+h+|o+h*|u+h+|e+h+|u+h\s?h+u+h|a+h?a+h?|u+m+|a\s?ha|h+a+h*"
+    r"|n\s?h[nu]+h?)+"
 )
 """Spellings of listening noises in Latin script, "mm-hmm" and "uh-huh", however long."""
 
 BACKCHANNELS: dict[str, str] = {
     "en": "yeah,yes,yep,yup,right,okay,ok,sure,alright,all right,i see,got it,of course,cool,nice,"
     "great,good,wow,really,exactly,true,indeed,totally,absolutely,definitely,makes sense,go on,"
-    "interesting,fine,oh yeah,no way,oh wow,oh okay,thank you,thanks,huh,mhm,mm hm,uh huh",
+    "interesting,fine,oh yeah,no way,oh wow,oh okay,thank you,thanks,huh,mhm,mm hm,uh huh,"
+    "i c,so okay",  # how recognisers write "I see" and "oh, okay"
     "de": "ja,jaja,jo,okay,ok,genau,stimmt,klar,gut,schön,aha,achso,ach so,ach,verstehe,richtig,"
     "natürlich,eben,na klar,alles klar,echt,wirklich,super,toll,mhm,danke",
     "fr": "oui,ouais,d'accord,ok,okay,bien,très bien,bien sûr,voilà,exact,exactement,ah bon,"
@@ -65,6 +67,20 @@ STOPS: dict[str, str] = {
 }
 """Words that end the assistant's speech at once, by language."""
 
+BRIEF: dict[str, str] = {
+    "en": "no,nope,hey,why,who,what,when,how,help,next,back,more,skip,loud,slow,fast,off,on",
+    "de": "nein,nee,hey,was,wer,wie,wo,wann,doch,mehr,laut,aus,an",
+    "fr": "non,hé,quoi,qui,où,plus,fort",
+    "es": "no,oye,qué,que,cómo,más",
+    "it": "no,ehi,cosa,chi,come,dove,più",
+    "pt": "não,ei,quê,quem,onde,mais",
+    "nl": "nee,hé,wat,wie,hoe,waar,meer,luid",
+    "pl": "nie,hej,co,kto,jak,ile",
+    "ru": "нет,не,эй,что,кто,как,где,ещё,еще",
+}
+"""Words of at most four letters that mean something however briefly they are said, by language.
+Others may be what a recogniser makes of "mm-hmm": Moonshine hears "her", "and", "amen"."""
+
 LANGUAGES = tuple(BACKCHANNELS)
 
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?")
@@ -72,11 +88,19 @@ _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?")
 _LETTERS = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 """Scripts without spaces between words."""
+_SHORT_WORD = re.compile(r"[a-zà-žа-яё]{1,4}")
 _LONGEST_STOP_WORDS = 4
+_STABLE_WORDS = 2
+"""Words with content that prove something while more is being said. "I s" may become "I see"."""
 
 
 def classify(
-    text: str, language: str | None = None, *, nods: Iterable[str] = (), stops: Iterable[str] = ()
+    text: str,
+    language: str | None = None,
+    *,
+    nods: Iterable[str] = (),
+    stops: Iterable[str] = (),
+    stable: str | None = None,
 ) -> Words:
     """What `text`, said during playback, asks of the assistant.
 
@@ -85,6 +109,9 @@ def classify(
         language: ISO 639-1 code; None means any of the tables.
         nods: further listening noises of this deployment.
         stops: further orders to be quiet.
+        stable: the speech goes on, and these are the words at its beginning on which transcripts
+            agree. Others have no content yet: recognisers make much of a word that is cut off.
+            None: the speech is over.
     """
     plain = _ASIDE.sub(" ", text.lower().replace("’", "'"))
     words = _LETTERS.findall(plain)
@@ -96,8 +123,30 @@ def classify(
         spoken in orders or _without(spoken, _phrases(language, "nod")) in orders
     ):
         return "stop"
-    rest = _without(spoken, _phrases(language, "nod") | {nod.lower() for nod in nods})
-    return "content" if rest else "backchannel"
+    known = _phrases(language, "nod") | {nod.lower() for nod in nods}
+    if not _without(spoken, known):
+        return "backchannel"
+    if stable is None:
+        return "content"
+    rest = _without(" ".join(_LETTERS.findall(stable.lower().replace("’", "'"))), known)
+    return "content" if len(rest.split()) >= _STABLE_WORDS else "none"
+
+
+def may_be_murmur(text: str, language: str | None = None) -> bool:
+    """Whether `text`, if it was said briefly, may be a listening noise that was misheard: one short
+    word that is not known to mean something. Only for languages that have a table of those."""
+    if language is not None and language not in BRIEF:
+        return False
+    words = _LETTERS.findall(_ASIDE.sub(" ", text.lower().replace("’", "'")))
+    if len(words) != 1 or not _SHORT_WORD.fullmatch(words[0]):
+        return False
+    return words[0] not in _brief(language)
+
+
+@functools.cache
+def _brief(language: str | None) -> frozenset[str]:
+    tables = BRIEF.values() if language is None else [BRIEF[language], BRIEF["en"]]
+    return frozenset(word for table in tables for word in table.split(","))
 
 
 def _without(spoken: str, nods: frozenset[str] | set[str]) -> str:

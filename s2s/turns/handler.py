@@ -37,8 +37,9 @@ from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 
-OVERLAP_PARTIAL_MS = 240
-"""Speech over a reply is written down this often: its words decide within half a second."""
+OVERLAP_PARTIAL_MS = 192
+"""Speech over a reply is written down this often: twice before its words decide, at the latest
+half a second after it began."""
 TRANSCRIPT_WAIT_MS = 10_000
 """What was said over a reply is waited for this long, however slow the recogniser is."""
 
@@ -100,6 +101,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         config: TurnsConfig,
         *,
         session_id: str,
+        language: str | None = None,
     ) -> None:
         self._vad = vad
         self._end_of_turn = end_of_turn
@@ -109,6 +111,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._events = state.events
         self._clock = state.clock
         self._session_id = session_id
+        self._language = language
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
         self._overlap = Overlap(config.interruption, floor, state.events)
@@ -273,11 +276,14 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         second one makes it a soft end, and the language model has the machine to itself."""
         self._probability = None
         if self._end_of_turn is not None:
-            self._probability = self._end_of_turn.probability(self._segmenter.audio())
+            heard = [self._segmenter.audio()]
+            if self._segmenter.speaking:  # as it will be at the soft end: the model was tuned there
+                heard.append(np.zeros(BLOCK_SAMPLES, dtype=np.float32))
+            self._probability = self._end_of_turn.probability(np.concatenate(heard))
 
     def _set_grace(self) -> None:
         if self._turn is not None and self._soft_end is not None:
-            wait_ms = grace_ms(self._probability, self._text, self._config.grace)
+            wait_ms = grace_ms(self._probability, self._text, self._config.grace, self._language)
             self._turns.set_grace(self._turn, self._at_s(self._soft_end) + wait_ms / 1000)
 
     def _split(self, event: Split) -> Iterator[SttInput]:
@@ -316,9 +322,11 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             return
         self._text = partial.text
         self._read_samples = partial.audio_samples
+        over = self._soft_end is not None and self._read_samples >= self._sent_samples
+        stable = None if over else partial.stable
         if not self._overlap.open:
             self._set_grace()
-        elif self._overlap.words(self._segmenter.sample, partial.text):
+        elif self._overlap.words(self._segmenter.sample, partial.text, stable=stable):
             yield from self._promote()
             return
         self._events(Heard(partial.turn, partial.text, final=False))

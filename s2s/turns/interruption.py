@@ -19,7 +19,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from s2s.audio import PIPELINE_HZ
-from s2s.turns.backchannels import Words, classify
+from s2s.turns.backchannels import Words, classify, may_be_murmur
 
 When = Literal["speaking", "ended", "deadline", "overdue", "restored"]
 """Before the deadline, while it lasts or after it ended; at the deadline, likewise; and after the
@@ -86,6 +86,8 @@ class InterruptionConfig:
     """A cancelled reply resumes when no words came this long after the speech."""
     late_ms: int = 2000
     """Words this long after a restore still cancel."""
+    murmur_ms: int = 400
+    """One short word in less active speech than this is a nod that was misheard, not content."""
     half_duplex: bool = False
     """Speech does nothing while the assistant speaks: for open speakers without echo canceller."""
     language: str | None = None
@@ -224,8 +226,11 @@ class Interruption:
             self._active_ms, self._probability = active_ms, probability
         return self.tick(sample)
 
-    def words(self, sample: int, text: str, *, onset: int | None = None) -> list[Decision]:
-        """`text` is the transcript so far of the speech that began at `onset`.
+    def words(
+        self, sample: int, text: str, *, onset: int | None = None, stable: str | None = None
+    ) -> list[Decision]:
+        """`text` is the transcript so far of the speech that began at `onset`; `stable` its
+        beginning that will not change, None when that speech is over.
 
         Words of speech from before the last onset (None: not known to be) are ignored: they were
         said to something else.
@@ -233,7 +238,7 @@ class Interruption:
         decisions = self.tick(sample)
         if onset is not None and onset < self._onset:
             return decisions
-        heard = classify(text, self.config.language, nods=self.config.nods, stops=self.config.stops)
+        heard = self.meaning(text, stable)
         if heard == "none":
             return decisions
         self._words = heard
@@ -249,6 +254,15 @@ class Interruption:
             case _:
                 pass
         return decisions
+
+    def meaning(self, text: str, stable: str | None) -> Words:
+        """What `text` asks for; see `words`."""
+        config = self.config
+        words = classify(text, config.language, nods=config.nods, stops=config.stops, stable=stable)
+        brief = self._active_ms < config.murmur_ms
+        if words == "content" and brief and may_be_murmur(text, config.language):
+            return "backchannel"
+        return words
 
     def ended(self, sample: int) -> list[Decision]:
         """The speech is over (or never was any): nothing like it is heard since `sample`."""

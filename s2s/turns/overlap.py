@@ -11,7 +11,6 @@ from typing import Literal, Protocol
 
 from s2s.events import EventSink
 from s2s.events import Interruption as InterruptionEvent
-from s2s.turns.backchannels import classify
 from s2s.turns.interruption import (
     Cancel,
     Decision,
@@ -112,18 +111,18 @@ class Overlap:
         """No more frames come (muted, unplugged)."""
         self._apply(self._rules.stalled(sample), sample)
 
-    def words(self, sample: int, text: str) -> bool:
+    def words(self, sample: int, text: str, *, stable: str | None) -> bool:
         """What was said over the reply so far; True when that makes it a turn of its own.
 
-        A nod is an answer where the reply has ended meanwhile, and was a question.
+        `stable` is its beginning that will not change, None when it is all that was said. A nod is
+        an answer where the reply has ended meanwhile, and was a question.
         """
         if self._floor.is_own_voice(text):
             return False
         waiting = self._rules.awaiting_words
-        decisions = self._rules.words(sample, text)
+        decisions = self._rules.words(sample, text, stable=stable)
         self._apply(decisions, sample)
-        config = self._config
-        meaning = classify(text, config.language, nods=config.nods, stops=config.stops)
+        meaning = self._rules.meaning(text, stable)
         if waiting and not self._rules.awaiting_words and not decisions:
             self._interrupt(sample, "words")
         answers = meaning == "backchannel" and self._floor.asks and not self._floor.playing

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.turns.backchannels import BACKCHANNELS, LANGUAGES, STOPS, classify
+from s2s.turns.backchannels import (
+    BACKCHANNELS,
+    BRIEF,
+    LANGUAGES,
+    STOPS,
+    classify,
+    may_be_murmur,
+)
 
 NODS = ["Mm-hmm.", "mhm", "Mmm", "Hmm.", "Uh-huh.", "Yeah.", "Right.", "Okay.", "Ah", "aha", "Oh"]
 
@@ -46,6 +53,46 @@ def test_every_phrase_of_every_table_is_what_it_is(language: str) -> None:
     for phrase in STOPS[language].split(","):
         assert classify(phrase, language) == "stop", phrase
         assert classify(phrase) == "stop", phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "stable", "words"),
+    [
+        ("Ride", "", "none"),  # "right", not yet said to its end
+        ("I sit", "I", "none"),  # "I see"
+        ("Yeah", "", "backchannel"),
+        ("Stop", "", "stop"),
+        ("What about Mars", "What", "none"),
+        ("What about Mars", "What about", "content"),
+        ("Yeah, yo", "Yeah, yo", "none"),
+    ],
+)
+def test_speech_that_goes_on_is_judged_by_what_will_not_change(
+    text: str, stable: str, words: str
+) -> None:
+    assert classify(text, "en", stable=stable) == words
+
+
+@pytest.mark.parametrize("text", ["Her.", "Amen.", "And?", "Go"])
+def test_one_short_word_may_be_a_murmur(text: str) -> None:
+    assert may_be_murmur(text)
+    assert may_be_murmur(text, "en")
+
+
+@pytest.mark.parametrize("text", ["Paris", "Go on Sunday", "", "不", "뭐", "Why?", "No!"])
+def test_a_word_that_means_something_is_no_murmur(text: str) -> None:
+    assert not may_be_murmur(text)
+
+
+@pytest.mark.parametrize("language", BRIEF)
+def test_brief_words_mean_something_in_their_language(language: str) -> None:
+    for word in BRIEF[language].split(","):
+        assert not may_be_murmur(word, language), word
+        assert len(word) <= 4, word
+
+
+def test_a_language_without_a_table_has_no_murmurs() -> None:
+    assert not may_be_murmur("her", "ja")
 
 
 def test_own_phrases_are_used() -> None:

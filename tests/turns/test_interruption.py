@@ -331,3 +331,25 @@ def test_a_paused_reply_goes_on_when_nothing_more_is_heard() -> None:
     assert [type(each) for each in machine.stalled(9_500)] == [Resume]
     machine.onset(20_000)
     assert [type(each) for each in machine.stalled(22_000)] == [Restore]
+
+
+@pytest.mark.parametrize(("active_ms", "decided"), [(300.0, Restore), (450.0, Cancel)])
+def test_a_short_word_is_a_nod_only_when_it_is_said_briefly(
+    active_ms: float, decided: type[Decision]
+) -> None:
+    machine = Interruption()
+    machine.begin(0)
+    machine.onset(START)
+    machine.window(START + 400 * MS, active_ms, 0.9)
+    machine.ended(START + 400 * MS)
+    assert [type(each) for each in machine.words(START + 450 * MS, "Her.")] == [decided]
+
+
+def test_words_that_may_still_change_do_not_cancel() -> None:
+    machine = Interruption()
+    machine.begin(0)
+    machine.onset(START)
+    machine.window(START + 300 * MS, 300.0, 0.9)
+    assert machine.words(START + 300 * MS, "Ride", stable="") == []
+    decided = machine.words(START + 400 * MS, "Ride a bike", stable="Ride a bike")
+    assert [type(each) for each in decided] == [Cancel]
