@@ -95,6 +95,8 @@ class SessionConfig:
     """Exchanges the model is shown; older ones are forgotten."""
     history_tokens: int = 1024
     """Tokens of the conversation the model is shown, system prompt included."""
+    summarise: bool = False
+    """Sum up old turns while nobody speaks, instead of forgetting them; wants a capable model."""
     speculative_tts: bool = True
     """Make the sound of an answer before it is certain that the turn is over."""
     standstill_s: float = 30.0
@@ -161,6 +163,7 @@ class Session:
             state,
             config.turns,
             session_id=f"s{next(_session_numbers)}",
+            language=config.language,
         )
         stt = SttHandler(
             models.transcriber,
@@ -169,7 +172,9 @@ class Session:
             language=config.language,
             on_partial=self._on_partial,
         )
-        llm = LlmHandler(models.chat, self.history, transcripts, state)
+        llm = LlmHandler(
+            models.chat, self.history, transcripts, state, summarise=config.summarise
+        )
         settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
         self.stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
