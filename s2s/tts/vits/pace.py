@@ -30,8 +30,9 @@ _WORTH_A_CORE = 0.8
 """More threads must take at most this part of the time of fewer; a core is wanted elsewhere."""
 
 LARGEST_STEP, LARGEST_WINDOW = 64, 160
-"""Frames at which pieces stop growing. Steps cost the same at any size and small ones stay in the
-processor's cache (0.59 ms a frame at 64 against 0.84 at once); windows pay two margins each."""
+"""Frames at which pieces stop growing. Small ones stay in the processor's cache: a medium Piper
+decoder without state takes 0.59 ms a frame for 64 frames and 0.84 for a long sentence at once (one
+Xeon core). Windows pay two margins each, so they are larger."""
 
 
 @dataclass(frozen=True, slots=True)
