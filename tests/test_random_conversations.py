@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,13 @@ from s2s.bench.random_conversations import conversation, violations
 
 
 @pytest.fixture(autouse=True)
-def _quiet_log() -> None:
-    logging.getLogger("s2s").setLevel(logging.CRITICAL)
+def _quiet_log() -> Iterator[None]:
+    """Scripted failures are part of it; without them the log is thousands of lines."""
+    log = logging.getLogger("s2s")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    yield
+    log.setLevel(before)
 
 
 @settings(max_examples=120, deadline=None)

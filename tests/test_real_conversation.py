@@ -22,7 +22,7 @@ from s2s.store import Store
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.models, pytest.mark.timeout(400)]  # a busy machine slows llama.cpp much
 
 DATA = Path(__file__).parent / "data"
 WORDS = {
