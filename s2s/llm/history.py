@@ -49,7 +49,7 @@ class History:
         self.system = system
         self._max_turns = max_turns
         self._max_tokens = max_tokens
-        self._count = lru_cache(4 * max_turns)(count_tokens)
+        self._count = lru_cache(16 * max_turns)(count_tokens)
         self._lock = threading.Lock()
         self._exchanges: list[_Exchange] = []
         self._summary = ""
@@ -63,7 +63,8 @@ class History:
                         exchange.turn, exchange.user = turn, text
                     return
             self._exchanges.append(_Exchange(turn, text))
-            del self._exchanges[: -self._max_turns]
+            if len(self._exchanges) > self._max_turns or self._tokens() > self._max_tokens:
+                self._drop_older_half()
 
     def forget(self, turn: TurnId) -> None:
         """The turn turned out to be nothing (a backchannel, a noise)."""
@@ -121,6 +122,18 @@ class History:
         with self._lock:
             self._exchanges.clear()
             self._summary = ""
+
+    def _drop_older_half(self) -> None:
+        """Make room for many turns at once: each time the beginning changes, the model has to
+        evaluate everything anew (two seconds for a full history on a laptop)."""
+        while len(self._exchanges) > 1 and (
+            len(self._exchanges) > self._max_turns // 2 or self._tokens() > self._max_tokens // 2
+        ):
+            del self._exchanges[0]
+
+    def _tokens(self) -> int:
+        messages = [m.content for each in self._exchanges for m in each.messages()]
+        return sum(map(self._count, [self._system(), *messages]))
 
     def _system(self) -> str:
         if not self._summary:

@@ -238,6 +238,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             return before + spoken.heard(len(whole_words(spoken.text, chars)))
 
         for block, chars in self._sound(spoken, language, first, stale):
+            if stale():
+                return
             yield AudioOut(block, first.response, text_at(chars))
 
     def _language(self, text: str, first: TtsInput) -> str | None:

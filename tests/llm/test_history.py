@@ -75,6 +75,15 @@ def test_a_turn_that_was_nothing_is_forgotten() -> None:
     assert roles(kept.prompt()) == "s"
 
 
+def test_room_is_made_for_many_turns_at_once_so_that_the_beginning_seldom_changes() -> None:
+    kept = history(max_turns=8)
+    beginnings = []
+    for number in range(40):
+        kept.user(turn(number), f"q{number}")
+        beginnings.append(kept.prompt()[1].content.split()[0])
+    assert len(set(beginnings)) <= 40 // 4
+
+
 def test_reset_keeps_the_system_prompt_alone() -> None:
     kept = history()
     kept.user(turn(1), "hello")
