@@ -240,6 +240,9 @@ class Interruption:
             return decisions
         heard = self.meaning(text, stable)
         if heard == "none":
+            nothing = stable is None and self._quiet_since is not None
+            if nothing and self._state is _State.CANCELLED:
+                decisions += self._resume(sample, "no words were said")
             return decisions
         self._words = heard
         match self._state:

@@ -353,3 +353,15 @@ def test_words_that_may_still_change_do_not_cancel() -> None:
     assert machine.words(START + 300 * MS, "Ride", stable="") == []
     decided = machine.words(START + 400 * MS, "Ride a bike", stable="Ride a bike")
     assert [type(each) for each in decided] == [Cancel]
+
+
+@pytest.mark.parametrize(("text", "resumed"), [("Yeah.", True), ("", True), ("Paris.", False)])
+def test_a_paused_reply_waits_for_the_transcript_and_no_longer(text: str, resumed: bool) -> None:
+    machine = playing()
+    speak(machine, 500)
+    machine.tick(START + 500 * MS)
+    assert machine.awaiting_words
+    machine.ended(START + 564 * MS)
+    assert machine.awaiting_words
+    assert kinds(machine.words(START + 600 * MS, text)) == (["Resume"] if resumed else [])
+    assert not machine.awaiting_words
