@@ -101,7 +101,8 @@ class Moonshine:
             draft = drafts[index] if index < len(drafts) else []
             spoken.append(self._window(self._model, audio[window], draft, stop))
         texts = (detokenize(tokens, self._pieces) for tokens in spoken)
-        return Transcription(" ".join(filter(None, texts)), "en", _join(spoken))
+        text = unquoted(" ".join(filter(None, texts)))
+        return Transcription(text, "en", _join(spoken))
 
     def warm(self) -> None:
         """Run encoder and decoder once on a second of quiet noise."""
@@ -121,6 +122,10 @@ class Moonshine:
         limit = max(2, int(len(audio) / PIPELINE_HZ * self._config.tokens_per_s))
         words = decode(model, audio, limit, draft[: limit - 1], stop)
         return words.tokens if is_speech(words, self._pieces) else []
+
+
+_QUOTES = ('"', "'", "\u201c", "\u2018")
+"""What a quotation begins with."""
 
 
 class _Model:
@@ -378,3 +383,11 @@ def _split(tokens: Sequence[int]) -> list[list[int]]:
         else:
             windows[-1].append(token)
     return windows
+
+
+def unquoted(text: str) -> str:
+    """`text` without quotation marks around it: the model, trained on subtitles and books, now and
+    then takes what it hears for a quotation."""
+    if not text.startswith(_QUOTES):
+        return text
+    return text.lstrip("".join(_QUOTES)).rstrip("".join(_QUOTES))

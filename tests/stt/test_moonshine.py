@@ -20,6 +20,7 @@ from s2s.stt.moonshine import (
     is_speech,
     lead,
     read_pieces,
+    unquoted,
 )
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
@@ -177,3 +178,16 @@ def test_it_cannot_be_used_after_close(resources: Resources) -> None:
     closed.close()
     with pytest.raises(RuntimeError, match="close"):
         closed.transcribe(empty())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\"'What is it?'", "What is it?"),
+        ("\u201cHello.", "Hello."),
+        ("Don't say 'no'.", "Don't say 'no'."),
+        ("", ""),
+    ],
+)
+def test_speech_is_not_put_in_quotation_marks(text: str, said: str) -> None:
+    assert unquoted(text) == said
