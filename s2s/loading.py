@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,10 +17,15 @@ from s2s.llm.base import ChatMessage
 from s2s.pipeline import Models
 from s2s.runtime import Resources, cores
 from s2s.store import Store
+from s2s.tts.base import Synthesizer
+from s2s.tts.text import speakable
 from s2s.turns.endpoint import EndOfTurn
 from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
+
+SLOW = 0.95
+"""A voice above this share of real time cannot be relied on to keep up."""
 
 MAX_THREADS = 4
 """More threads than this make none of these small models faster."""
@@ -82,7 +88,22 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
         )
     models = Models(vad, end_of_turn, stt.result(), llm.result(), tts.result())
     warm_up(models, config.session.system_prompt)
-    return models
+    rtf = real_time_factor(models.synthesizer)
+    if rtf > SLOW:
+        notice(
+            f"{config.tts.backend} needs {rtf:.2f} s for a second of speech on this machine, so "
+            "its answers start late. Quicker: --tts piper or --tts hibari, or a smaller model."
+        )
+    return replace(models, tts_rtf=rtf)
+
+
+def real_time_factor(synthesizer: Synthesizer) -> float:
+    """Seconds of work for a second of speech, measured on one sentence; 0 when it says nothing."""
+    started_s = time.perf_counter()
+    chunks = synthesizer.synthesize("This tells how quick I am.")
+    samples = sum(len(chunk.samples) for chunk in chunks)
+    took_s = time.perf_counter() - started_s
+    return took_s * synthesizer.capabilities.sample_rate_hz / samples if samples else 0.0
 
 
 def warm_up(models: Models, system_prompt: str) -> None:
@@ -93,6 +114,7 @@ def warm_up(models: Models, system_prompt: str) -> None:
         models.end_of_turn.probability(_silence())
     models.transcriber.warm()
     models.synthesizer.warm()
+    speakable("Ready, 1.", "en")
     models.chat.warm([ChatMessage("system", system_prompt)])
 
 

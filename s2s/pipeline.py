@@ -77,6 +77,8 @@ class Models:
     transcriber: Transcriber
     chat: ChatModel
     synthesizer: Synthesizer
+    tts_rtf: float = 0.0
+    """Seconds of work that the synthesizer takes for a second of speech on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,12 @@ class Session:
             language=config.language,
             on_partial=self._on_partial,
         )
-        llm = LlmHandler(
-            models.chat, self.history, transcripts, state, summarise=config.summarise
+        llm = LlmHandler(models.chat, self.history, transcripts, state, summarise=config.summarise)
+        settings = TtsSettings(
+            self._playback.rate_hz,
+            speculative=config.speculative_tts,
+            real_time_factor=models.tts_rtf,
         )
-        settings = TtsSettings(self._playback.rate_hz, speculative=config.speculative_tts)
         self.stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),

@@ -48,6 +48,9 @@ class TtsSettings:
     max_coalesced_s: float = 20.0
     """Estimated seconds of speech that one synthesis call gets at most."""
     lexicon: Lexicon | None = None
+    real_time_factor: float = 0.0
+    """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
+    back until the rest can be made while it plays."""
 
 
 class TtsHandler(Handler[TtsMessage, SenderInput]):
@@ -152,7 +155,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         ):
             return
         blocks = self._blocks(inputs, lambda: self._state.is_stale(response))
-        yield from self._gate(response, blocks)
+        yield from self._gate(response, blocks, self._head_start(inputs))
 
     def _coalesce(self, first: TtsInput) -> list[TtsInput]:
         """What already waits for the same response, in a language that fits, up to the cap."""
@@ -184,8 +187,21 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 self._texts.append(message)
         return taken
 
-    def _gate(self, response: ResponseId, blocks: Iterator[AudioOut]) -> Iterator[SenderInput]:
-        """Hold what is made until the turn can no longer be re-opened, then let all of it go."""
+    def _head_start(self, inputs: list[TtsInput]) -> int:
+        """Samples that must be made before the first is played, so that playback never runs dry."""
+        rtf = self._settings.real_time_factor
+        if rtf <= 1.0:
+            return 0
+        expected_s = sum(estimate_seconds(each.text) for each in inputs)
+        return int(expected_s * (1.0 - 1.0 / rtf) * self._settings.output_hz)
+
+    def _gate(
+        self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int
+    ) -> Iterator[SenderInput]:
+        """Hold what is made until the turn can no longer be re-opened, then let all of it go.
+
+        At least `head_start` samples are made before any leaves.
+        """
         held: list[AudioOut] = []
         held_samples = 0
         committed = False
@@ -202,6 +218,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             return
         self._state.mark(response, "committed")
         yield from self._take_texts()
+        while held_samples < head_start and (block := next(blocks, None)) is not None:
+            held.append(block)
+            held_samples += len(block.block)
         yield from held
         yield from blocks
 

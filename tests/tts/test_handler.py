@@ -371,3 +371,24 @@ def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
     assert timeline.values["tts_ttfa_ms"] == 0.0
     assert timeline.values["tts_rtf"] == pytest.approx(0.5)
     assert timeline.since_speech_ms()["first_audio"] == 0.0
+
+
+def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> None:
+    voice = Voice(chunk_samples=(1600,), samples_a_char=1000)
+    rig = Rig(voice)
+    rig.handler._settings = TtsSettings(HZ, real_time_factor=1.6)
+    voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.16)
+    left: list[float] = []
+    for message in rig.handler.process(say("This is a sentence that takes its time to be said.")):
+        assert isinstance(message, AudioOut)
+        left.append(rig.clock.now())
+    played_at = [left[0] + 512 / HZ * index for index in range(len(left))]
+    assert left[0] > 0.5
+    assert all(made <= due for made, due in zip(left, played_at, strict=True))
+
+
+def test_a_quick_voice_is_not_held_back() -> None:
+    rig = Rig(Voice(chunk_samples=(1600,)))
+    rig.handler._settings = TtsSettings(HZ, real_time_factor=0.5)
+    next(iter(rig.handler.process(say("This is a sentence."))))
+    assert rig.voice.made == 1
