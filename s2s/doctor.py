@@ -20,7 +20,7 @@ from s2s.runtime import cores
 from s2s.store import Store
 from s2s.terminal import megabytes
 from s2s.transport.base import DeviceError
-from s2s.transport.local import choose, list_devices
+from s2s.transport.local import ECHO_RECORD, choose, list_devices
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES = 1_000_000_000
@@ -65,6 +65,7 @@ def findings(config: Config, store: Store) -> Iterator[Finding]:
     yield _cache(store)
     yield from _models(config, store)
     yield from _devices(config)
+    yield _echo(store)
 
 
 def _python() -> Finding:
@@ -137,6 +138,15 @@ def _models(config: Config, store: Store) -> Iterator[Finding]:
             yield Finding("failure", what, unset + remedy)
         else:
             yield Finding("warning", what, f"it is fetched when it is needed, or now: {remedy}")
+
+
+def _echo(store: Store) -> Finding:
+    if importlib.util.find_spec("pywebrtc_audio") is None:
+        return Finding("warning", "no echo canceller", "pip install 's2s[echo]', or use headphones")
+    measured = store.root / "audio" / ECHO_RECORD
+    if not measured.is_file():
+        return Finding("ok", "echo canceller: installed, not measured in a conversation yet")
+    return Finding("ok", f"echo: {measured.read_text()}, in the last conversation with echo")
 
 
 def _devices(config: Config) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from s2s.metrics import Metrics
 from s2s.pipeline import Models, Session
 from s2s.store import Store
 from s2s.transport.base import DeviceError, Transport
-from s2s.transport.local import LocalTransport
+from s2s.transport.local import ECHO_RECORD, LocalTransport
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 from s2s.view import View
@@ -75,6 +75,11 @@ def run_talk(
     if isinstance(transport, WavTransport) and output_file is not None:
         transport.save(output_file)
         view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
+    if isinstance(transport, LocalTransport) and transport.erle_db is not None:
+        (store.folder("audio") / ECHO_RECORD).write_text(
+            f"{transport.erle_db:.0f} dB of echo cancelled between {transport.output.name} and "
+            f"{transport.input.name}"
+        )
     if isinstance(transport, LocalTransport) and (transport.overruns or transport.underruns):
         view.notice(
             f"The microphone was late {transport.overruns} times, the loudspeaker ran dry "

@@ -135,3 +135,9 @@ def test_no_sound(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatc
         "no microphone found on this machine",
         "no loudspeaker found on this machine",
     ]
+
+
+def test_the_echo_of_the_last_conversation_is_shown(settings: Config, store: Store) -> None:
+    (store.folder("audio") / "echo.txt").write_text("23 dB of echo cancelled between A and B")
+    shown = [finding.what for finding in doctor.findings(settings, store)]
+    assert any("23 dB of echo cancelled" in what for what in shown)

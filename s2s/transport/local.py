@@ -31,6 +31,9 @@ STALL_S = 1.0
 MAX_FAR_AHEAD = PIPELINE_HZ // 10
 """Played samples kept for the canceller beyond what the microphone has reached."""
 
+ECHO_RECORD = "echo.txt"
+"""File of the cache folder `audio` with what the last conversation measured."""
+
 RETRY_S = 2.0
 """How often a lost device is looked for."""
 
@@ -170,6 +173,11 @@ class _EchoPath:
     def half_duplex(self) -> bool:
         return self._guard.half_duplex
 
+    @property
+    def erle_db(self) -> float | None:
+        """What the canceller takes out of the microphone, dB; None when no echo was heard."""
+        return self._guard.erle_db
+
     def own_voice_heard(self) -> None:
         self._tell(self._guard.self_heard())
 
@@ -241,6 +249,11 @@ class LocalTransport:
     @property
     def half_duplex(self) -> bool:
         return self._echo.half_duplex
+
+    @property
+    def erle_db(self) -> float | None:
+        """Echo return loss enhancement measured in this conversation, dB; None without echo."""
+        return self._echo.erle_db
 
     def own_voice_heard(self) -> None:
         self._echo.own_voice_heard()
