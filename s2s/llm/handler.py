@@ -32,6 +32,8 @@ SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourse
 IDLE_BEFORE_SUMMARY_S = 2.0
 
 APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
+NO_WORDS = "Sorry, I have no answer to that."
+"""Said when the model says nothing at all: small ones do, and silence sounds like a fault."""
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
 
 
@@ -121,9 +123,14 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             return
         self._history.user(message.turn, text)
         self._open = response
+        silent = True
         for piece in self._pieces(response):
+            silent = silent and not piece.strip()
             yield AssistantText(piece, response)
             yield TtsInput(piece, response, message.language, message.speech_stopped_at_s)
+        if silent and not self._state.is_stale(response):
+            yield AssistantText(NO_WORDS, response)
+            yield TtsInput(NO_WORDS, response, "en", message.speech_stopped_at_s, aside=True)
         self._open = None
         yield EndOfResponse(response, cleanup_only=self._state.is_stale(response))
 

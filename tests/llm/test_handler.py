@@ -9,7 +9,7 @@ import pytest
 from s2s.channel import Channel
 from s2s.clock import ManualClock
 from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, LlmHandler
+from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, NO_WORDS, LlmHandler
 from s2s.llm.history import History
 from s2s.messages import (
     AssistantText,
@@ -98,6 +98,14 @@ def test_an_empty_transcript_is_not_answered() -> None:
     rig = Rig()
     assert rig.send(transcript("  ")) == []
     assert rig.chat.prompts == []
+
+
+def test_a_model_that_says_nothing_is_not_mute() -> None:
+    rig = Rig("")
+    out = rig.send(transcript())
+    (speech,) = [m for m in out if isinstance(m, TtsInput) and m.text.strip()]
+    assert (speech.text, speech.aside) == (NO_WORDS, True)
+    assert out[-1] == EndOfResponse(speech.response)
 
 
 def test_a_stale_transcript_is_not_answered() -> None:
