@@ -50,6 +50,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._turn: TurnId | None = None
         self._earlier: Transcription | None = None
         self._heard = empty()
+        self._words: Transcription | None = None
         self._stable: list[str] = []
         self._previous: list[str] = []
 
@@ -95,6 +96,10 @@ class SttHandler(Handler[SttInput, LlmInput]):
         result = self._hear(speech)
         if self._stale(speech):
             return
+        if result.text:
+            self._words = result
+        elif self._stable and self._words is not None:
+            result = self._words  # two hypotheses agreed on words: they were not nothing
         self._on_partial(self._partial(speech, result.text))
         if speech.final:
             self._state.metrics.mark(speech.turn, "transcript", self._state.clock.now())
@@ -124,6 +129,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._turn = turn
         self._earlier = None
         self._heard = empty()
+        self._words = None
         self._stable = []
         self._previous = []
 

@@ -169,3 +169,22 @@ def test_partials_are_told_for_finals_too(final: bool) -> None:
     rig = Rig()
     rig.send(speech(2.0, final=final))
     assert [p.text for p in rig.partials] == ["one two"]
+
+
+def test_words_that_were_agreed_on_are_not_lost_to_an_empty_final() -> None:
+    rig = Rig()
+    for seconds in (1, 2, 3):
+        rig.send(speech(seconds, final=False))
+    rig.ear.words = []
+    (out,) = rig.send(speech(4.0))
+    assert isinstance(out, Transcript)
+    assert out.text == "one two three"
+
+
+def test_words_that_were_heard_only_once_may_turn_out_to_be_nothing() -> None:
+    rig = Rig()
+    rig.send(speech(1, final=False))
+    rig.ear.words = []
+    (out,) = rig.send(speech(2.0))
+    assert isinstance(out, Transcript)
+    assert out.text == ""
