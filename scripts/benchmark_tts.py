@@ -16,12 +16,12 @@ import argparse
 import json
 import platform
 import statistics
-import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from s2s import registry, typed
+from s2s.bench.conditions import commit, cpu_name, peak_memory_mb
 from s2s.bench.synthesis import Arrivals, record
 from s2s.clock import SystemClock
 from s2s.metrics import percentile
@@ -205,43 +205,6 @@ def draw(path: Path, runs: list[Arrivals], name: str) -> None:
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
-
-
-def peak_memory_mb() -> float:
-    """The most memory this process held so far, in MB."""
-    if sys.platform == "win32":
-        import psutil
-
-        return psutil.Process().memory_info().peak_wset / 1e6
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
-
-
-def cpu_name() -> str:
-    """The processor, as the system names it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def commit() -> str:
-    """The commit of this checkout; "" when it is none."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return found.stdout.strip()
 
 
 if __name__ == "__main__":

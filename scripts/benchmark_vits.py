@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -22,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -336,23 +335,14 @@ def conditions(model: Path) -> dict[str, object]:
     """What the figures hold for."""
     import onnxruntime
 
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
-    cpu = platform.processor()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
-        cpu = names[0].split(":", 1)[1].strip() if names else cpu
+    from s2s.bench.conditions import Conditions
+
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
+        **asdict(Conditions.here()),
         "load_average": load,
-        "python": platform.python_version(),
         "onnxruntime": onnxruntime.__version__,
         "model": model.name,
-        "commit": commit,
     }
 
 
