@@ -14,16 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.frames import PREFILL_POSITIONS, LanguageModel
-from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
-from s2s.tts.qwen3.layout import FORMAT, PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.gguf import GGUFError, GGUFFile
+from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.llama import Context, Matrices, Model, Watch
 from s2s.tts.qwen3.llama_library import Library, library
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
-from s2s.tts.qwen3.quant import TensorType, dequantize
+from s2s.tts.qwen3.quant import dequantize
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import Spec
 from s2s.tts.qwen3.speculation import choose_codes
+from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, kind_of, open_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def load(
     of the reference backend. Raises GGUFError when a file is missing, damaged or
     not ours, LlamaError when there is no library or it refuses a file.
     """
-    files = {name: _open(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
+    files = {name: open_file(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
     if len({str(file.metadata.get("s2s.source")) for file in files.values()}) != 1:
         raise GGUFError(f"{folder}: the three files come from different checkpoints; convert again")
     quant = str(files[TALKER].metadata.get("s2s.quant"))
@@ -75,20 +76,8 @@ def load(
             f"{folder}: config.json says {spec.talker.hidden} and {spec.predictor.hidden} wide, "
             f"the files are {talker.width} and {predictor.width}"
         )
-    language = LanguageModel(spec, GgmlEmbeddings(tables, spec), talker, predictor)
+    language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
     return GgmlModel(language, quant, predictor_quant)
-
-
-def _open(path: Path) -> GGUFFile:
-    if not path.is_file():
-        raise GGUFError(f"{path} is missing; convert the checkpoint")
-    file = GGUFFile(path)
-    found = file.metadata.get("s2s.format")
-    if found is None:
-        refuse_foreign(path)
-    if found != FORMAT:
-        raise GGUFError(f"{path} has format {found}, this program reads {FORMAT}; convert it again")
-    return file
 
 
 def _watch(model: Model, name: str, trace: Trace | None) -> Watch | None:
@@ -252,71 +241,27 @@ class _Frame:
         return self._state.context.hiddens(outputs)
 
 
-class _Table:
-    """Rows of a stored matrix, widened when they are asked for."""
-
-    def __init__(self, file: GGUFFile, name: str, shape: tuple[int, int]) -> None:
-        file.require(name, shape)
-        self._raw = file.raw(name)
-        self._kind = _kind(file, name)
-
-    def __call__(self, ids: Ids) -> Floats:
-        """float32 [n, width]. Raises IndexError for an id outside the table."""
-        if (ids < 0).any():  # numpy would count from the end
-            raise IndexError(f"id {ids.min()} is below 0")
-        return dequantize(self._raw[ids], self._kind)
-
-
-class GgmlEmbeddings:
-    """The input tables, mapped: only rows that are used are read."""
-
-    def __init__(self, file: GGUFFile, spec: Spec) -> None:
-        width = spec.talker.hidden
-        self._text = _Table(file, "text", (spec.text_vocabulary, width))
-        self._codec = _Table(file, "codec", (spec.talker.vocabulary, width))
-        self._codes = [
-            _Table(file, f"codes.{group}", (spec.codes, width)) for group in range(spec.groups - 1)
-        ]
-
-    def text(self, ids: Ids) -> Floats:
-        """Projected text vectors: float32 [n, H]."""
-        return self._text(ids)
-
-    def codec(self, ids: Ids) -> Floats:
-        """Rows of the talker's codec table: float32 [n, H]."""
-        return self._codec(ids)
-
-    def frames(self, codes: Ids) -> Floats:
-        """The sum of a frame's code vectors: float32 [frames, H]."""
-        total = self._codec(codes[:, 0])
-        for group, table in enumerate(self._codes, start=1):
-            total = total + table(codes[:, group])
-        return total
-
-
 class _PredictorTables:
     """What the predictor is fed with, and its heads."""
 
     def __init__(self, file: GGUFFile, spec: Spec, lib: Library, threads: int) -> None:
         self.groups = spec.groups
+        self.code = CodeVectors(file, spec)
         width = spec.predictor.hidden
-        projected = "projection.weight" in file.tensors
-        names = [f"predictor_in.{group}" for group in range(spec.groups - 1)]
-        if not projected:
-            names = ["codec", *(f"codes.{group}" for group in range(spec.groups - 2))]
-        self._inputs = [_Table(file, name, (_rows(file, name), width)) for name in names]
         heads = [f"head.{group}" for group in range(spec.groups - 1)]
         for name in heads:
             file.require(name, (spec.codes, width))
         self._heads = _matrices(file, heads, width, lib, threads)
         self._projection: Matrices | None = None
-        if projected:
+        if "projection.weight" in file.tensors:
             file.require("projection.weight", (width, spec.talker.hidden))
             file.require("projection.bias", (width,))
             self._projection = _matrices(
                 file, ["projection.weight"], spec.talker.hidden, lib, threads
             )
-            self._bias = dequantize(file.raw("projection.bias"), _kind(file, "projection.bias"))[0]
+            self._bias = dequantize(file.raw("projection.bias"), kind_of(file, "projection.bias"))[
+                0
+            ]
 
     def hidden(self, hidden: Floats) -> Floats:
         """The talker's hidden vector as the predictor is fed it: float32 [width]."""
@@ -324,28 +269,10 @@ class _PredictorTables:
             return hidden
         return self._projection.product(0, hidden) + self._bias
 
-    def code(self, group: int, code: int) -> Floats:
-        """A code of a group, 0 being the first code: float32 [width]."""
-        return self._inputs[group](np.array([code]))[0]
-
     def logits(self, group: int, hidden: Floats) -> Floats:
         """Head ``group``, of code ``group + 1``: float32 [B]."""
         return self._heads.product(group, hidden)
 
 
 def _matrices(file: GGUFFile, names: list[str], width: int, lib: Library, threads: int) -> Matrices:
-    return Matrices(lib, [(file.raw(name), _kind(file, name)) for name in names], width, threads)
-
-
-def _kind(file: GGUFFile, name: str) -> TensorType:
-    """The type of a tensor that ``GGUFFile.raw`` has given out."""
-    kind = file.tensors[name].kind
-    assert kind is not None
-    return kind
-
-
-def _rows(file: GGUFFile, name: str) -> int:
-    info = file.tensors.get(name)
-    if info is None:
-        raise GGUFError(f"{file.path}: tensor {name!r} is missing")
-    return info.shape[0]
+    return Matrices(lib, [(file.raw(name), kind_of(file, name)) for name in names], width, threads)
