@@ -104,7 +104,8 @@ def choose(logits: Floats, sampling: Sampling, draws: Draws) -> int:
 
 def draw(wanted: Floats, draws: Draws) -> int:
     """One id from a distribution: float32 [ids], summing to one. Asks for one exponential an id."""
-    return int(np.argmax(wanted / np.maximum(draws.exponential(wanted.size), _SMALLEST)))
+    noise = np.maximum(draws.exponential(wanted.size), _SMALLEST)
+    return int(np.divide(wanted, noise, out=noise).argmax())
 
 
 @dataclass(slots=True)
