@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from statistics import median
 from time import perf_counter
 from typing import Generic, TypeVar
 
@@ -35,7 +36,12 @@ from s2s.tts.qwen3.frames import (
 from s2s.tts.qwen3.guards import Ending, Guards
 from s2s.tts.qwen3.ports import CodecDecoder, Floats, Ids, State
 from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Request
-from s2s.tts.qwen3.schedule import ChunkSchedule, ScheduleConfig
+from s2s.tts.qwen3.schedule import (
+    ChunkSchedule,
+    Costs,
+    ScheduleConfig,
+    uninterrupted_start_ms,
+)
 from s2s.tts.qwen3.spec import Generation
 
 D = TypeVar("D", bound=State)
@@ -78,9 +84,26 @@ class Report(FrameReport):
     prompt_positions: int = 0
     withheld_frames: int = 0
     codec_s: list[float] = field(default_factory=list)
+    decoded_frames: list[int] = field(default_factory=list)
+    """Frames of each call of the decoder, as ``codec_s`` has its times."""
     chunk_frames: list[int] = field(default_factory=list)
     chunk_at_s: list[float] = field(default_factory=list)
     """When each chunk was ready, from the start of the utterance."""
+
+    def costs(self, together: bool = False) -> Costs:
+        """What this machine needs, as far as this utterance shows. together: see ``Costs``."""
+        codes_s = sum(
+            median(times) if times else 0.0 for times in (self.talker_s, self.predictor_s)
+        )
+        calls = zip(self.decoded_frames, (1000 * took_s for took_s in self.codec_s), strict=True)
+        return Costs.measured(1000 * codes_s, list(calls), together)
+
+    @property
+    def uninterrupted_start_s(self) -> float:
+        """The earliest start of playback that never runs dry, from the start of the utterance; the
+        first chunk may be there before."""
+        at_ms = (1000 * at_s for at_s in self.chunk_at_s)
+        return uninterrupted_start_ms(list(zip(at_ms, self.chunk_frames, strict=True))) / 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +274,7 @@ class Engine(Generic[T, P, D]):
             waiting.clear()
             pcm = self._decoder.decode(decoder, codes)
             report.codec_s.append(perf_counter() - now_s)
+            report.decoded_frames.append(len(codes))
             kept = onset.shape(pcm, self._samples_per_frame)
             report.withheld_frames = onset.withheld_frames
             if kept.size:

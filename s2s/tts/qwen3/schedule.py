@@ -11,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from statistics import median
 
 FRAME_MS = 80.0
 _EWMA_ALPHA = 0.3
-_EDGE_RAMP = (2, 4, 8, 16, 25)
-_EDGE_FLAT = 2
+_EDGE_MOST_FRAMES = 25
+_EDGE_LONGEST_CALL_MS = 250.0
+_EDGE_SPARE_MS = 50.0
+_EDGE_FRAMES = 125  # ten seconds
+_EDGE_EXACT_MS = 0.25
+_ROUNDING_MS = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,22 +184,78 @@ class _Adaptive:
         return min(max(self.target + delta, greedy), steady)
 
 
-def chunk_sizes(config: ScheduleConfig, frames: int, frame_ms: float) -> list[int]:
-    """The chunks an utterance of ``frames`` is cut into when each takes ``frame_ms`` to make."""
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a machine needs, in milliseconds.
+
+    codes_ms: the codes of one frame. call_ms, decode_ms: a call of the decoder, and each frame in
+    it. together: codes are made while others are decoded; else the two take turns.
+    """
+
+    codes_ms: float
+    call_ms: float = 0.0
+    decode_ms: float = 0.0
+    together: bool = False
+
+    @classmethod
+    def measured(
+        cls, codes_ms: float, calls: Sequence[tuple[int, float]], together: bool = False
+    ) -> Costs:
+        """From calls of the decoder: (frames, milliseconds). The line through the medians of the
+        smallest and the largest; calls of one size only leave ``call_ms`` at 0."""
+        if not calls:
+            return cls(codes_ms, together=together)
+        small, large = min(calls)[0], max(calls)[0]
+        small_ms = median(took_ms for frames, took_ms in calls if frames == small)
+        large_ms = median(took_ms for frames, took_ms in calls if frames == large)
+        if small == large:
+            return cls(codes_ms, 0.0, small_ms / small, together)
+        decode_ms = min(max(0.0, (large_ms - small_ms) / (large - small)), large_ms / large)
+        return cls(codes_ms, max(0.0, large_ms - large * decode_ms), decode_ms, together)
+
+    def frame_ms(self, frames: int) -> float:
+        """One frame of many, in chunks of ``frames``: below FRAME_MS sound is made in real time."""
+        decoded_ms = self._call(frames) / frames
+        if self.together:
+            return max(self.codes_ms, decoded_ms)
+        return self.codes_ms + decoded_ms
+
+    def ready_ms(self, free_ms: float, emitted: int, frames: int) -> float:
+        """When a chunk is ready that follows ``emitted`` frames, the last of which was ready at
+        ``free_ms``."""
+        if self.together:
+            return max((emitted + frames) * self.codes_ms, free_ms) + self._call(frames)
+        return free_ms + frames * self.codes_ms + self._call(frames)
+
+    def _call(self, frames: int) -> float:
+        return self.call_ms + frames * self.decode_ms
+
+
+def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[float, int]]:
+    """The chunks of an utterance of ``frames``: (ready in ms after the prefill, frames)."""
     schedule = ChunkSchedule(config)
-    sizes = (
-        schedule.emit(length, length == frames, length * frame_ms)
-        for length in range(1, frames + 1)
-    )
-    return [size for size in sizes if size]
+    chunks: list[tuple[float, int]] = []
+    free_ms, before, since_ms = 0.0, 0, 0.0
+    for length in range(1, frames + 1):
+        now_ms = since_ms + (length - before) * costs.codes_ms
+        size = schedule.emit(length, length == frames, now_ms)
+        if not size:
+            continue
+        free_ms = costs.ready_ms(free_ms, length - size, size)
+        chunks.append((free_ms, size))
+        if not costs.together:
+            before, since_ms = length, free_ms
+    return chunks
 
 
-def stall_ms(config: ScheduleConfig, frames: int, frame_ms: float) -> float:
-    """How long playback that starts with the first chunk falls silent in all, when every frame
-    takes ``frame_ms`` to make, decoding included."""
-    sizes = chunk_sizes(config, frames, frame_ms)
-    arrivals = [done * frame_ms for done in accumulate(sizes)]
-    chunks = list(zip(arrivals, sizes, strict=True))
+def chunk_sizes(config: ScheduleConfig, frames: int, costs: Costs) -> list[int]:
+    """The chunks an utterance of ``frames`` is cut into."""
+    return [size for _, size in timeline(config, frames, costs)]
+
+
+def stall_ms(config: ScheduleConfig, frames: int, costs: Costs) -> float:
+    """How long playback that starts with the first chunk falls silent in all."""
+    chunks = timeline(config, frames, costs)
     return uninterrupted_start_ms(chunks) - chunks[0][0] if chunks else 0.0
 
 
@@ -210,13 +271,77 @@ def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
     return start
 
 
-def edge_schedule(frame_ms: float) -> ScheduleConfig:
-    """The schedule for a machine that needs ``frame_ms`` for one frame: a ramp where it never
-    outruns playback, small chunks throughout otherwise."""
-    ramp = ScheduleConfig(codec_chunk_ramp=_EDGE_RAMP)
-    if stall_ms(ramp, 4 * ramp.codec_chunk_frames, frame_ms) == 0:
-        return ramp
-    return ScheduleConfig(initial_codec_chunk_frames=_EDGE_FLAT, codec_chunk_frames=_EDGE_FLAT)
+def edge_schedule(costs: Costs, later_ms: float = 0.0) -> ScheduleConfig:
+    """The schedule for a machine: the earliest uninterrupted start, then the earliest first chunk,
+    then the largest chunks that never outrun playback. The largest throughout for a machine that
+    cannot keep up: it does the least work, and whoever plays has to wait.
+
+    Two latencies pull apart where a call of the decoder costs something whatever is in it: tiny
+    chunks come early and run dry, chunks that last come late. ``later_ms`` is by how much the
+    uninterrupted start may be missed for an earlier first chunk. Nothing is kept for a machine
+    that is slower at times; for that, give the costs of its slower moments.
+    """
+    most = _most_frames(costs)
+    if costs.frame_ms(most) > FRAME_MS:  # no start is early enough: as little work as can be
+        return ScheduleConfig(initial_codec_chunk_frames=most, codec_chunk_frames=most)
+    start_ms = _earliest_start_ms(costs) + later_ms
+    found = (_growing(costs, start_ms, first) for first in range(1, most + 1))
+    sizes = next(filter(None, found))
+    steady = sizes[-1]
+    while sizes and sizes[-1] == steady:
+        sizes.pop()
+    if len(sizes) < 2:
+        first = sizes[0] if sizes else steady
+        return ScheduleConfig(initial_codec_chunk_frames=first, codec_chunk_frames=steady)
+    return ScheduleConfig(codec_chunk_ramp=(*sizes, steady), codec_chunk_frames=steady)
+
+
+def _most_frames(costs: Costs) -> int:
+    """The largest chunk: longer calls gain nothing, and nobody can stop them."""
+    for frames in range(_EDGE_MOST_FRAMES, 1, -1):
+        if costs.call_ms + frames * costs.decode_ms <= _EDGE_LONGEST_CALL_MS:
+            return frames
+    return 1
+
+
+def _earliest_start_ms(costs: Costs) -> float:
+    """Bisected to a quarter of a millisecond: the larger the chunks, the better for what follows,
+    so a start is possible when the largest chunks that are in time for it never run out."""
+    most = _most_frames(costs)
+
+    def possible(start_ms: float) -> bool:
+        fits = (n for n in range(most, 0, -1) if costs.ready_ms(0.0, 0, n) <= start_ms)
+        first = next(fits, None)
+        return first is not None and bool(_growing(costs, start_ms, first))
+
+    early, late = 0.0, costs.ready_ms(0.0, 0, most)
+    while late - early > _EDGE_EXACT_MS:
+        middle = (early + late) / 2
+        early, late = (early, middle) if possible(middle) else (middle, late)
+    return late
+
+
+def _growing(costs: Costs, start_ms: float, first: int) -> list[int]:
+    """The largest chunks that never run dry when playback starts at ``start_ms``; empty when there
+    are none. Beyond the smallest size that keeps up with playback only with time to spare."""
+    most = _most_frames(costs)
+    lasting = next((n for n in range(1, most) if costs.frame_ms(n) <= FRAME_MS), most)
+    free_ms = costs.ready_ms(0.0, 0, first)
+    if free_ms > start_ms:
+        return []
+    sizes, emitted = [first], first
+    while emitted < _EDGE_FRAMES:
+        until_ms = start_ms + emitted * FRAME_MS
+        for size in range(most, 0, -1):
+            spare_ms = _EDGE_SPARE_MS if size > lasting else 0.0
+            ready_ms = costs.ready_ms(free_ms, emitted, size)
+            if ready_ms + spare_ms <= until_ms + _ROUNDING_MS:
+                break
+        else:
+            return []
+        free_ms, emitted = ready_ms, emitted + size
+        sizes.append(size)
+    return sizes if sizes[-1] >= lasting else []
 
 
 def _valid_ramp(ramp: Sequence[int]) -> bool:

@@ -39,7 +39,7 @@ LANGUAGES = {
 
 _MOST_THREADS = 4
 _DEFAULT_SPEAKER = "ryan"
-_WARM_FRAMES = 8
+_WARM_CHUNKS = (1, 1, 8)  # two sizes tell the price of a call of the decoder from that of a frame
 _WARM_TEXT = "Hello, this is a test."
 
 
@@ -123,9 +123,9 @@ class Qwen3:
         model = self._loaded()
         request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
         self._unheard(model, request)  # the first run is slower than all others
-        measured = frame_ms(self._unheard(model, request))
-        self._schedule = edge_schedule(measured)
-        log.info("qwen3 %s needs %.2f of real time here", model.quant, measured / FRAME_MS)
+        report = self._unheard(model, request)
+        self._schedule = edge_schedule(report.costs())
+        log.info("qwen3 %s needs %.2f of real time here", model.quant, frame_ms(report) / FRAME_MS)
 
     def close(self) -> None:
         """Free the model. Idempotent."""
@@ -135,10 +135,10 @@ class Qwen3:
             model.engine.close()
 
     def _unheard(self, model: Qwen3Model, request: Request) -> Report:
-        schedule = ScheduleConfig(initial_codec_chunk_frames=4, codec_chunk_frames=4)
+        schedule = ScheduleConfig(codec_chunk_ramp=_WARM_CHUNKS)
         speech = model.engine.speak(request, seed=0, schedule=schedule)
         for _ in speech.chunks:
-            if speech.report.frames >= _WARM_FRAMES:
+            if speech.report.frames >= sum(_WARM_CHUNKS):
                 break
         speech.close()
         return speech.report

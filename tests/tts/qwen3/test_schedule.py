@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.tts.qwen3.schedule import (
     FRAME_MS,
     ChunkSchedule,
+    Costs,
     ScheduleConfig,
     chunk_sizes,
     compute_dynamic_initial_chunk_size,
@@ -19,6 +22,7 @@ from s2s.tts.qwen3.schedule import (
     ramp_cumulative,
     ramp_decode_windows,
     stall_ms,
+    timeline,
     uninterrupted_start_ms,
 )
 
@@ -68,28 +72,136 @@ def test_no_chunk_is_larger_than_the_largest_configured(
     config: ScheduleConfig, frames: int, frame_ms: float
 ) -> None:
     largest = max(config.codec_chunk_frames, *config.codec_chunk_ramp, 0, 0)
-    assert max(chunk_sizes(config, frames, frame_ms)) <= largest
+    assert max(chunk_sizes(config, frames, Costs(frame_ms))) <= largest
 
 
 @given(st.integers(1, 200), st.floats(1, 79))
 def test_an_adaptive_schedule_never_shrinks_before_the_end(frames: int, frame_ms: float) -> None:
-    sizes = chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), frames, frame_ms)
+    sizes = chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), frames, Costs(frame_ms))
     assert sizes[1:-1] == sorted(sizes[1:-1])
+
+
+COSTS = st.builds(
+    Costs,
+    codes_ms=st.floats(3, 60),
+    call_ms=st.floats(0, 40),
+    decode_ms=st.floats(1, 40),
+    together=st.booleans(),
+)
+
+
+def start_ms(config: ScheduleConfig, costs: Costs, frames: int = 125) -> float:
+    return uninterrupted_start_ms(timeline(config, frames, costs))
+
+
+def keeps_up(costs: Costs) -> bool:
+    return costs.frame_ms(edge_schedule(costs).codec_chunk_frames) <= FRAME_MS
 
 
 @given(st.floats(1, 79.9), st.integers(1, 300))
 def test_the_edge_schedule_never_runs_dry_below_real_time(frame_ms: float, frames: int) -> None:
-    assert stall_ms(edge_schedule(frame_ms), frames, frame_ms) == pytest.approx(0, abs=1e-6)
+    costs = Costs(frame_ms)
+    assert stall_ms(edge_schedule(costs), frames, costs) == pytest.approx(0, abs=1e-6)
+
+
+@given(COSTS.filter(keeps_up), st.integers(1, 400))
+def test_a_start_that_is_early_enough_for_one_length_is_for_all(costs: Costs, frames: int) -> None:
+    config = edge_schedule(costs)
+    assert start_ms(config, costs, frames) <= start_ms(config, costs) + 1e-3
+
+
+@given(COSTS.filter(keeps_up))
+@settings(max_examples=30)
+def test_no_flat_or_server_schedule_starts_earlier(costs: Costs) -> None:
+    others = [static(1), ramp(1, 4, 8, 16, 25), ramp(2, 4, 8, 16, 25), ramp(1, 2, 4, 8, 16, 25)]
+    others += [static(size, size) for size in range(1, 26)]
+    found = start_ms(edge_schedule(costs), costs)
+    # Three minutes: a schedule that loses a little with every chunk is not better.
+    assert found <= min(start_ms(other, costs, 2250) for other in others) + 0.5
+
+
+def sequences(frames: int, most: int) -> Iterator[list[int]]:
+    if not frames:
+        yield []
+    for size in range(1, min(frames, most) + 1):
+        for rest in sequences(frames - size, most):
+            yield [size, *rest]
+
+
+@given(COSTS.filter(keeps_up))
+@settings(max_examples=40)
+def test_no_sequence_of_chunks_starts_earlier(costs: Costs) -> None:
+    """Of all that cut the first eight frames and then go on in a size that lasts."""
+    lasting = next(n for n in range(1, 26) if costs.frame_ms(n) <= FRAME_MS)
+    starts = []
+    for sizes in sequences(8, 8):
+        free_ms, emitted, chunks = 0.0, 0, []
+        for size in [*sizes, *[lasting] * 30]:
+            free_ms = costs.ready_ms(free_ms, emitted, size)
+            emitted += size
+            chunks.append((free_ms, size))
+        starts.append(uninterrupted_start_ms(chunks))
+    assert start_ms(edge_schedule(costs), costs) <= min(starts) + 0.5
+
+
+@given(COSTS.filter(keeps_up), st.floats(0, 100))
+def test_a_later_start_buys_an_earlier_first_chunk_and_no_more_is_paid(
+    costs: Costs, later_ms: float
+) -> None:
+    best, other = edge_schedule(costs), edge_schedule(costs, later_ms)
+    assert timeline(other, 125, costs)[0][0] <= timeline(best, 125, costs)[0][0]
+    assert start_ms(other, costs) <= start_ms(best, costs) + later_ms + 0.5
+
+
+@pytest.mark.parametrize(
+    ("codes_ms", "later_ms", "first_ms", "start"),
+    [(25, 0, 74, 74), (35, 0, 143, 143), (45, 0, 232, 232), (45, 25, 94, 246), (50, 0, 395, 395)],
+)
+def test_both_latencies_where_a_call_of_the_decoder_has_a_price(
+    codes_ms: float, later_ms: float, first_ms: float, start: float
+) -> None:
+    """25 ms a call and 24 ms a frame: a convolution stack on two cores."""
+    costs = Costs(codes_ms, 25, 24)
+    config = edge_schedule(costs, later_ms)
+    assert timeline(config, 125, costs)[0][0] == first_ms
+    assert start_ms(config, costs) == start
+
+
+def test_calls_are_no_longer_than_somebody_who_stops_it_would_wait() -> None:
+    assert edge_schedule(Costs(20, 25, 24)).codec_chunk_frames == 9
+    assert edge_schedule(Costs(5, 1, 1)).codec_chunk_frames == 25
+
+
+def test_a_machine_that_cannot_keep_up_does_the_least_work() -> None:
+    assert chunk_sizes(edge_schedule(Costs(60, 25, 24)), 30, Costs(60)) == [9, 9, 9, 3]
+
+
+@given(st.floats(0, 50), st.floats(0, 50), st.lists(st.integers(1, 25), min_size=1))
+def test_the_price_of_a_call_is_found_from_calls_of_two_sizes(
+    call_ms: float, decode_ms: float, frames: list[int]
+) -> None:
+    calls = [(size, call_ms + size * decode_ms) for size in frames]
+    found = Costs.measured(7, calls)
+    for size in (min(frames), max(frames)):
+        expected = call_ms + size * decode_ms
+        assert found.frame_ms(size) == pytest.approx(7 + expected / size, abs=1e-6)
+    if len(set(frames)) > 1:
+        assert found.call_ms == pytest.approx(call_ms, abs=1e-6)
+
+
+def test_costs_that_cannot_be_told_apart_are_not_negative() -> None:
+    assert Costs.measured(7, []) == Costs(7)
+    assert Costs.measured(7, [(1, 50.0), (8, 20.0)]) == Costs(7, 20.0, 0.0)
 
 
 def test_static_sizes() -> None:
-    assert chunk_sizes(static(1), 60, 10) == [1, 25, 25, 9]
-    assert chunk_sizes(static(1), 51, 10) == [1, 25, 25]
-    assert chunk_sizes(static(30), 30, 10) == [25, 5]
+    assert chunk_sizes(static(1), 60, Costs(10)) == [1, 25, 25, 9]
+    assert chunk_sizes(static(1), 51, Costs(10)) == [1, 25, 25]
+    assert chunk_sizes(static(30), 30, Costs(10)) == [25, 5]
 
 
 def test_ramp_sizes() -> None:
-    assert chunk_sizes(ramp(1, 4, 8, 16, 25), 90, 10) == [1, 4, 8, 16, 25, 25, 11]
+    assert chunk_sizes(ramp(1, 4, 8, 16, 25), 90, Costs(10)) == [1, 4, 8, 16, 25, 25, 11]
     assert [ramp_chunk_size((2, 4), 25, at) for at in range(4)] == [2, 4, 25, 25]
     assert [ramp_cumulative((2, 4), 25, at) for at in range(4)] == [2, 6, 31, 56]
 
@@ -100,7 +212,8 @@ def test_windows_of_a_decoder_without_state() -> None:
 
 def test_adaptive_sizes_at_eleven_milliseconds_a_frame() -> None:
     """The example the server's authors give: 11 ms a frame."""
-    assert chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), 59, 11) == [2, 4, 25, 25, 3]
+    adaptive = ScheduleConfig(codec_chunk_adaptive=True)
+    assert chunk_sizes(adaptive, 59, Costs(11)) == [2, 4, 25, 25, 3]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +235,7 @@ def test_adaptive_sizes_at_eleven_milliseconds_a_frame() -> None:
 def test_stalls_are_those_worked_out_for_the_server(
     config: ScheduleConfig, frame_ms: float, expected: float
 ) -> None:
-    assert stall_ms(config, 200, frame_ms) == pytest.approx(expected)
+    assert stall_ms(config, 200, Costs(frame_ms)) == pytest.approx(expected)
 
 
 def test_the_first_chunk_follows_the_load() -> None:
