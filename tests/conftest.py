@@ -73,6 +73,21 @@ def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 
 
 @pytest.fixture(scope="session")
+def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled kernel of the Qwen3-TTS decoders; skips where there is no C
+    compiler."""
+    from s2s.tts.qwen3.kernel import KernelError, find_compiler, load_kernel
+
+    try:
+        find_compiler()
+    except KernelError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("kernel")
+    load_kernel(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def resources() -> Resources:
     """What a backend is given: the real store, one thread."""
     return Resources(Store(), threads=1)

@@ -1,0 +1,333 @@
+#define _GNU_SOURCE
+#include "matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lanes.h"
+
+enum { LARGE_PAGE = 2 << 20, SUPER = 256, CACHE_LINE = 64, AHEAD = 3072 };
+
+void *weights_new(size_t bytes)
+{
+    size_t whole = (bytes + AHEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    void *weights;
+    if (posix_memalign(&weights, LARGE_PAGE, whole)) return NULL;
+#ifdef MADV_HUGEPAGE
+    madvise(weights, whole, MADV_HUGEPAGE); /* a wish: small pages are only slower */
+#endif
+    memset(weights, 0, whole);
+    return weights;
+}
+
+void weights_free(void *weights)
+{
+    free(weights);
+}
+
+static size_t block_bytes(int bits)
+{
+    return (size_t)(TILE * (BLOCK * bits / 8 + (bits == 4 ? 4 : 2)));
+}
+
+size_t matrix_bytes(int rows, int columns, int bits)
+{
+    return block_bytes(bits) * (size_t)(columns / BLOCK) * (size_t)((rows + TILE - 1) / TILE);
+}
+
+Matrix *matrix_new(int rows, int columns, int bits, uint8_t *data)
+{
+    Matrix *matrix = calloc(1, sizeof *matrix);
+    if (!matrix) return NULL;
+    matrix->rows = rows;
+    matrix->columns = columns;
+    matrix->bits = bits;
+    matrix->block_bytes = block_bytes(bits);
+    matrix->tile_bytes = matrix->block_bytes * (size_t)(columns / BLOCK);
+    matrix->data = data;
+    return matrix;
+}
+
+void matrix_free(Matrix *matrix)
+{
+    free(matrix);
+}
+
+static uint16_t read_half(const uint8_t *from)
+{
+    uint16_t half;
+    memcpy(&half, from, sizeof half);
+    return half;
+}
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+/* One block of one row: unsigned integers, scale and offset (the latter of 4 bits only). */
+static void put(Matrix *matrix, int row, int block, const uint8_t *u, float scale, float offset)
+{
+    int lane = row % TILE;
+    uint8_t *at = matrix->data + (size_t)(row / TILE) * matrix->tile_bytes
+                  + (size_t)block * matrix->block_bytes;
+    uint16_t half = float_to_half(scale);
+    if (matrix->bits == 8) {
+        for (int in = 0; in < BLOCK; in++)
+            at[in / GROUP * TILE * GROUP + lane * GROUP + in % GROUP] = u[in];
+        memcpy(at + TILE * BLOCK + 2 * lane, &half, sizeof half);
+        return;
+    }
+    for (int in = 0; in < BLOCK / 2; in++)
+        at[in / GROUP * TILE * GROUP + lane * GROUP + in % GROUP]
+            = (uint8_t)(u[in] | u[in + BLOCK / 2] << 4);
+    memcpy(at + TILE * BLOCK / 2 + 2 * lane, &half, sizeof half);
+    half = float_to_half(offset);
+    memcpy(at + TILE * BLOCK / 2 + 2 * TILE + 2 * lane, &half, sizeof half);
+}
+
+/* Blocks of numbers, to nearest in 8 bits. */
+static void put_numbers(Matrix *matrix, int row, int block, const float *values)
+{
+    uint8_t u[BLOCK];
+    float most = 0;
+    for (int in = 0; in < BLOCK; in++) most = fmaxf(most, fabsf(values[in]));
+    float scale = half_to_float(float_to_half(most / 127));
+    if (scale * 127 < most * 0.999f) scale = most / 127; /* below the smallest halves */
+    float inverse = scale > 0 ? 1 / scale : 0;
+    for (int in = 0; in < BLOCK; in++) {
+        float nearest = rintf(values[in] * inverse);
+        u[in] = (uint8_t)(128 + (int)fmaxf(-127, fminf(127, nearest)));
+    }
+    put(matrix, row, block, u, scale, 0);
+}
+
+static void put_row_of_halves(Matrix *matrix, int row, const uint8_t *raw, int type)
+{
+    float values[BLOCK];
+    for (int block = 0; block < matrix->columns / BLOCK; block++) {
+        for (int in = 0; in < BLOCK; in++, raw += type == F32 ? 4 : 2) {
+            if (type == F32) {
+                memcpy(values + in, raw, 4);
+            } else if (type == F16) {
+                values[in] = half_to_float(read_half(raw));
+            } else {
+                uint32_t bits = (uint32_t)read_half(raw) << 16;
+                memcpy(values + in, &bits, sizeof bits);
+            }
+        }
+        put_numbers(matrix, row, block, values);
+    }
+}
+
+static void put_row_q8_0(Matrix *matrix, int row, const uint8_t *raw)
+{
+    for (int block = 0; block < matrix->columns / BLOCK; block++, raw += 2 + BLOCK) {
+        uint8_t u[BLOCK];
+        for (int in = 0; in < BLOCK; in++) u[in] = raw[2 + in] ^ 0x80; /* signed + 128 */
+        put(matrix, row, block, u, half_to_float(read_half(raw)), 0);
+    }
+}
+
+/* The 6-bit scale and minimum of sub-block `at` of eight, from the 12 bytes of a super-block. */
+static void scale_and_minimum(const uint8_t *packed, int at, int *scale, int *minimum)
+{
+    if (at < 4) {
+        *scale = packed[at] & 63;
+        *minimum = packed[at + 4] & 63;
+    } else {
+        *scale = (packed[at + 4] & 15) | (packed[at - 4] >> 6) << 4;
+        *minimum = packed[at + 4] >> 4 | (packed[at] >> 6) << 4;
+    }
+}
+
+static void put_row_q4_or_q5_k(Matrix *matrix, int row, const uint8_t *raw, int type)
+{
+    size_t super_bytes = type == Q4_K ? 144 : 176;
+    for (int super = 0; super < matrix->columns / SUPER; super++, raw += super_bytes) {
+        float d = half_to_float(read_half(raw)), dmin = half_to_float(read_half(raw + 2));
+        const uint8_t *high = raw + 16, *low = raw + (type == Q4_K ? 16 : 48);
+        for (int sub = 0; sub < SUPER / BLOCK; sub++) {
+            int scale, minimum;
+            uint8_t u[BLOCK];
+            float values[BLOCK];
+            scale_and_minimum(raw + 4, sub, &scale, &minimum);
+            for (int in = 0; in < BLOCK; in++) {
+                u[in] = low[sub / 2 * BLOCK + in] >> (sub % 2 ? 4 : 0) & 15;
+                if (type == Q5_K) u[in] |= (uint8_t)((high[in] >> sub & 1) << 4);
+                values[in] = d * (float)scale * u[in] - dmin * (float)minimum;
+            }
+            int block = super * (SUPER / BLOCK) + sub;
+            if (matrix->bits == 4)
+                put(matrix, row, block, u, d * (float)scale, dmin * (float)minimum);
+            else
+                put_numbers(matrix, row, block, values);
+        }
+    }
+}
+
+static void put_row_q6_k(Matrix *matrix, int row, const uint8_t *raw)
+{
+    for (int super = 0; super < matrix->columns / SUPER; super++, raw += 210) {
+        float d = half_to_float(read_half(raw + 208)), values[SUPER];
+        for (int at = 0; at < SUPER; at++) {
+            /* two halves of 128; in each, four runs of 32 share the bytes */
+            int half = at / 128, run = at % 128 / 32, in = at % 32;
+            uint8_t low = raw[64 * half + 32 * (run % 2) + in];
+            uint8_t high = raw[128 + 32 * half + in];
+            int value = ((run < 2 ? low & 15 : low >> 4) | (high >> 2 * run & 3) << 4) - 32;
+            values[at] = d * (float)(int8_t)raw[192 + at / 16] * (float)value;
+        }
+        for (int sub = 0; sub < SUPER / BLOCK; sub++)
+            put_numbers(matrix, row, super * (SUPER / BLOCK) + sub, values + BLOCK * sub);
+    }
+}
+
+int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count)
+{
+    size_t columns = (size_t)matrix->columns;
+    if (matrix->bits == 4 && type != Q4_K) return -1;
+    for (int row = first; row < first + count; row++) {
+        switch (type) {
+        case F32:
+        case F16:
+        case BF16:
+            put_row_of_halves(matrix, row, raw, type);
+            raw += columns * (type == F32 ? 4 : 2);
+            break;
+        case Q8_0:
+            put_row_q8_0(matrix, row, raw);
+            raw += columns / BLOCK * (2 + BLOCK);
+            break;
+        case Q4_K:
+        case Q5_K:
+            put_row_q4_or_q5_k(matrix, row, raw, type);
+            raw += columns / SUPER * (type == Q4_K ? 144 : 176);
+            break;
+        case Q6_K:
+            put_row_q6_k(matrix, row, raw);
+            raw += columns / SUPER * 210;
+            break;
+        default:
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* --- products --------------------------------------------------------------------------------- */
+
+void quantise(Quantised *to, int row, const float *values)
+{
+    int blocks = to->columns / BLOCK;
+    int8_t *bytes = to->bytes + (size_t)row * (size_t)to->columns;
+    for (int block = 0; block < blocks; block++, values += BLOCK, bytes += BLOCK) {
+        float most = 0;
+        int32_t sum = 0;
+#pragma omp simd reduction(max : most)
+        for (int in = 0; in < BLOCK; in++) {
+            float size = fabsf(values[in]);
+            most = size > most ? size : most;
+        }
+        float inverse = most > 0 ? 127 / most : 0;
+#pragma omp simd reduction(+ : sum)
+        for (int in = 0; in < BLOCK; in++) {
+            int32_t nearest = (int32_t)rintf(values[in] * inverse);
+            bytes[in] = (int8_t)nearest;
+            sum += nearest;
+        }
+        to->scales[row * blocks + block] = most / 127;
+        to->sums[row * blocks + block] = sum;
+    }
+}
+
+/* Asks for memory that will soon be read; an address outside of any is no fault. */
+INLINE void fetch(const uint8_t *from, int bytes)
+{
+    for (int at = 0; at < bytes; at += CACHE_LINE) __builtin_prefetch(from + at);
+}
+
+INLINE void product_8(const uint8_t *at, const Quantised *rows, const int count, float *out)
+{
+    int blocks = rows->columns / BLOCK;
+    floats total[PARTS][MAX_ROWS];
+    for (int part = 0; part < PARTS; part++)
+        for (int row = 0; row < count; row++) total[part][row] = all_floats(0);
+    for (int block = 0; block < blocks; block++, at += TILE * (BLOCK + 2)) {
+        fetch(at + AHEAD, TILE * (BLOCK + 2));
+        for (int part = 0; part < PARTS; part++) {
+            ints sum[MAX_ROWS];
+            for (int row = 0; row < count; row++)
+                sum[row] = all_ints(-128 * rows->sums[row * blocks + block]);
+            for (int group = 0; group < BLOCK / GROUP; group++) {
+                ints u = load(at + (size_t)(group * TILE + part * LANES) * GROUP);
+                for (int row = 0; row < count; row++)
+                    sum[row] = dot(sum[row], u,
+                        rows->bytes + row * rows->columns + block * BLOCK + group * GROUP);
+            }
+            floats scale = halves(at + TILE * BLOCK + 2 * part * LANES);
+            for (int row = 0; row < count; row++)
+                total[part][row] = add_product(total[part][row], to_floats(sum[row]),
+                    times(scale, all_floats(rows->scales[row * blocks + block])));
+        }
+    }
+    for (int part = 0; part < PARTS; part++)
+        for (int row = 0; row < count; row++) store(out + row * TILE + part * LANES, total[part][row]);
+}
+
+INLINE void product_4(const uint8_t *at, const Quantised *rows, const int count, float *out)
+{
+    int blocks = rows->columns / BLOCK;
+    floats total[PARTS][MAX_ROWS];
+    for (int part = 0; part < PARTS; part++)
+        for (int row = 0; row < count; row++) total[part][row] = all_floats(0);
+    for (int block = 0; block < blocks; block++, at += TILE * (BLOCK / 2 + 4)) {
+        fetch(at + AHEAD, TILE * (BLOCK / 2 + 4));
+        for (int part = 0; part < PARTS; part++) {
+            ints sum[MAX_ROWS];
+            for (int row = 0; row < count; row++) sum[row] = all_ints(0);
+            for (int group = 0; group < BLOCK / GROUP / 2; group++) {
+                ints both = load(at + (size_t)(group * TILE + part * LANES) * GROUP);
+                ints low = low_nibbles(both), high = high_nibbles(both);
+                for (int row = 0; row < count; row++) {
+                    const int8_t *x
+                        = rows->bytes + row * rows->columns + block * BLOCK + group * GROUP;
+                    sum[row] = dot(dot(sum[row], low, x), high, x + BLOCK / 2);
+                }
+            }
+            floats scale = halves(at + TILE * BLOCK / 2 + 2 * part * LANES);
+            floats offset = halves(at + TILE * BLOCK / 2 + 2 * TILE + 2 * part * LANES);
+            for (int row = 0; row < count; row++) {
+                float x_scale = rows->scales[row * blocks + block];
+                float x_sum = -x_scale * (float)rows->sums[row * blocks + block];
+                total[part][row] = add_product(
+                    total[part][row], to_floats(sum[row]), times(scale, all_floats(x_scale)));
+                total[part][row] = add_product(total[part][row], offset, all_floats(x_sum));
+            }
+        }
+    }
+    for (int part = 0; part < PARTS; part++)
+        for (int row = 0; row < count; row++) store(out + row * TILE + part * LANES, total[part][row]);
+}
+
+/* One copy a number of rows, so that all sums stay in registers. */
+#define FOR_EACH_COUNT(product)                                                                    \
+    switch (count) {                                                                               \
+    case 1: product(at, rows, 1, out); break;                                                      \
+    case 2: product(at, rows, 2, out); break;                                                      \
+    case 3: product(at, rows, 3, out); break;                                                      \
+    case 4: product(at, rows, 4, out); break;                                                      \
+    case 5: product(at, rows, 5, out); break;                                                      \
+    case 6: product(at, rows, 6, out); break;                                                      \
+    case 7: product(at, rows, 7, out); break;                                                      \
+    default: product(at, rows, 8, out); break;                                                     \
+    }
+
+void tile_product(const Matrix *matrix, int tile, const Quantised *rows, int count, float *out)
+{
+    const uint8_t *at = matrix->data + (size_t)tile * matrix->tile_bytes;
+    if (matrix->bits == 8) {
+        FOR_EACH_COUNT(product_8)
+    } else {
+        FOR_EACH_COUNT(product_4)
+    }
+}

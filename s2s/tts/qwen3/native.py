@@ -1,0 +1,212 @@
+"""Talker and code predictor on the compiled kernel: the fastest of the backends on a processor.
+
+Reads the GGUF files of a converted checkpoint (see ``convert``), of any quantisation to eight bits
+or less. Heads hold only the rows that can be sampled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3.frames import LanguageModel
+from s2s.tts.qwen3.gguf import GGUFError, GGUFFile
+from s2s.tts.qwen3.kernel import KernelError
+from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.quant import dequantize
+from s2s.tts.qwen3.sampling import Draws, Sampling
+from s2s.tts.qwen3.spec import Spec
+from s2s.tts.qwen3.speculation import choose_codes
+from s2s.tts.qwen3.stack import Matrices, Stack, StackCache, Stored, Team
+from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, kind_of, open_file
+
+_TOO_FINE = ("f32", "bf16", "f16")
+_HEAD, _PROJECTION = "head", "projection"
+
+
+@dataclass(frozen=True, slots=True)
+class NativeModel:
+    """The language model of one converted checkpoint, and what it was quantised to."""
+
+    language: LanguageModel[NativeTalkerState, NativePredictorState]
+    quant: str
+    predictor_quant: str
+
+
+def load(folder: Path, spec: Spec, threads: int, *, cache: Path, guesses: int = 0) -> NativeModel:
+    """Open the three files of ``folder``.
+
+    ``threads`` compute each step together; ``cache`` is where the kernel is built at first use;
+    ``guesses`` codes are guessed ahead of each predictor pass (see ``speculation``). Raises
+    GGUFError when a file is missing, damaged or not ours, KernelError when there is no kernel on
+    this machine or it cannot compute this checkpoint.
+    """
+    files = {name: open_file(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
+    if len({str(file.metadata.get("s2s.source")) for file in files.values()}) != 1:
+        raise GGUFError(f"{folder}: the three files come from different checkpoints; convert again")
+    quants = [str(files[name].metadata.get("s2s.quant")) for name in (TALKER, PREDICTOR)]
+    if any(quant in _TOO_FINE for quant in quants):
+        raise KernelError(
+            f"{folder} is converted to {' and '.join(quants)}: the kernel computes in 8 bits at "
+            "most; take q8_0, or the ggml backend"
+        )
+    team = Team(cache, threads)
+    tables = files[TABLES]
+    language = LanguageModel(
+        spec,
+        TableEmbeddings(tables, spec),
+        NativeTalker(team, files[TALKER], spec),
+        NativePredictor(team, files[PREDICTOR], tables, spec, guesses),
+    )
+    return NativeModel(language, *quants)
+
+
+class NativeTalkerState:
+    """One utterance's keys and values."""
+
+    def __init__(self, cache: StackCache) -> None:
+        self.cache = cache
+
+    @property
+    def positions(self) -> int:
+        """How many positions have been fed."""
+        return self.cache.positions
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.cache.close()
+
+
+class NativeTalker:
+    """The talker port."""
+
+    def __init__(self, team: Team, file: GGUFFile, spec: Spec) -> None:
+        self._stack = Stack(team, file, spec.talker)
+        shape = (spec.talker.vocabulary, spec.talker.hidden)
+        file.require("output.weight", shape)
+        eos = spec.ids.eos
+        rows = (range(spec.codes), range(eos, eos + 1))
+        self._head = Matrices(team, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
+        self._sampled = np.array([*rows[0], eos])
+        self._vocabulary = spec.talker.vocabulary
+
+    def new_state(self, max_positions: int) -> NativeTalkerState:
+        """An empty cache for ``max_positions``."""
+        return NativeTalkerState(self._stack.new_cache(max_positions))
+
+    def prefill(self, state: NativeTalkerState, embeddings: Floats) -> TalkerOutput:
+        """Append prompt positions. embeddings: float32 [n, H]."""
+        hidden = self._stack.forward(state.cache, embeddings)[-1]
+        logits = np.full(self._vocabulary, -np.inf, np.float32)
+        logits[self._sampled] = self._head.product(_HEAD, hidden)
+        return TalkerOutput(logits, hidden)
+
+    def step(self, state: NativeTalkerState, embedding: Floats) -> TalkerOutput:
+        """Append one position. embedding: float32 [H]."""
+        return self.prefill(state, embedding[None])
+
+    def rewind(self, state: NativeTalkerState, positions: int) -> None:
+        """Forget all but the first ``positions``."""
+        state.cache.rewind(positions)
+
+
+class NativePredictorState:
+    """The cache of one frame. ``passes`` counts the passes made with it."""
+
+    def __init__(self, cache: StackCache) -> None:
+        self.cache = cache
+        self.passes = 0
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.cache.close()
+
+
+class NativePredictor:
+    """The code predictor port. Fifteen passes a frame, or fewer with ``guesses``."""
+
+    def __init__(
+        self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, guesses: int = 0
+    ) -> None:
+        self._stack = Stack(team, file, spec.predictor)
+        self._vectors = CodeVectors(tables, spec)
+        self._guesses = guesses
+        width = spec.predictor.hidden
+        stored = {
+            f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
+            for group in range(spec.groups - 1)
+        }
+        self._bias: Floats | None = None
+        if spec.projected:
+            name = "projection.weight"
+            stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
+            bias = tables.raw("projection.bias")
+            self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
+        self._matrices = Matrices(team, stored)
+
+    def new_state(self) -> NativePredictorState:
+        """A cache of one frame."""
+        return NativePredictorState(self._stack.new_cache(self._vectors.groups))
+
+    def frame(
+        self,
+        state: NativePredictorState,
+        hidden: Floats,
+        code0: int,
+        sampling: Sampling,
+        draws: Draws,
+    ) -> Ids:
+        """The other codes of a frame: int64 [G - 1]."""
+        first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
+        passes = _Frame(state, self._stack, self._vectors, self._matrices, first)
+        return choose_codes(passes, self._guesses, sampling, draws)
+
+    def _narrow(self, hidden: Floats) -> Floats:
+        if self._bias is None:
+            return hidden
+        return self._matrices.product(_PROJECTION, hidden) + self._bias
+
+
+class _Frame:
+    """The passes of one frame (``speculation.Passes``)."""
+
+    def __init__(
+        self,
+        state: NativePredictorState,
+        stack: Stack,
+        vectors: CodeVectors,
+        matrices: Matrices,
+        first: Floats,
+    ) -> None:
+        self.groups = vectors.groups - 1
+        self._state = state
+        self._stack = stack
+        self._vectors = vectors
+        self._matrices = matrices
+        self._first = first
+
+    def start(self) -> Floats:
+        """Feed hidden vector and first code: float32 [width]."""
+        self._state.cache.rewind(0)
+        return self._pass(self._first)[-1]
+
+    def feed(self, group: int, codes: list[int]) -> Floats:
+        """Feed codes of ``group`` on: float32 [codes, width]."""
+        return self._pass(
+            np.stack([self._vectors(group + 1 + at, code) for at, code in enumerate(codes)])
+        )
+
+    def keep(self, codes: int) -> None:
+        """Forget all but the first ``codes`` codes fed."""
+        self._state.cache.rewind(len(self._first) + codes)
+
+    def logits(self, group: int, hidden: Floats) -> Floats:
+        """Head ``group``: float32 [B]."""
+        return self._matrices.product(f"{_HEAD}.{group}", hidden)
+
+    def _pass(self, vectors: Floats) -> Floats:
+        self._state.passes += 1
+        return self._stack.forward(self._state.cache, vectors)
