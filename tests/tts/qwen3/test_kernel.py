@@ -82,7 +82,7 @@ def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_each_weight_is_what_was_stored(name: str, lib: ctypes.CDLL) -> None:
-    """A vector of one 127 reads a column: nothing is rounded but what is stored finer than 8 bits."""
+    """A vector of one 127 reads a column: only what is stored finer than 8 bits is rounded."""
     kind = TYPES[name]
     raw = stored(kind, weights())
     product = product_of(lib, kind, raw)
