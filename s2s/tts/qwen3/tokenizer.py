@@ -49,6 +49,8 @@ class Tokenizer:
         self._added = added
         alternatives = sorted(added, key=len, reverse=True)
         self._split = re.compile(f"({'|'.join(map(re.escape, alternatives))})") if added else None
+        self._begun = frozenset(token[:at] for token in added for at in range(1, len(token)))
+        self._longest = max(map(len, added), default=0)
         self._bytes = byte_characters()
         self._merge = lru_cache(_CACHED_WORDS)(self._merge_word)
 
@@ -75,6 +77,25 @@ class Tokenizer:
         """Token ids of a text, added tokens included where they stand: int64 [n]."""
         return np.fromiter(self._ids(text), np.int64)
 
+    def settled(self, text: str) -> int:
+        """How many leading characters of a text that is still being written encode the same, on
+        their own, whatever is yet to come; so does what follows them."""
+        start = 0
+        for found in self._split.finditer(text) if self._split else ():
+            start = found.end()
+        known = text[start:]
+        begun = range(min(self._longest - 1, len(known)), 0, -1)
+        known = known[: -next((n for n in begun if known[-n:] in self._begun), 0) or None]
+        # Normal form is settled up to the last character that nothing before it composes with.
+        cuts = [at for at, character in enumerate(known) if not at or not _composes(character)]
+        ends = set(_settled_ends(unicodedata.normalize("NFC", known)))
+        settled = normal = 0
+        for at, cut in pairwise(cuts):
+            normal += len(unicodedata.normalize("NFC", known[at:cut]))
+            if normal in ends:
+                settled = cut
+        return start + settled
+
     def _ids(self, text: str) -> Iterator[int]:
         pieces = self._split.split(text) if self._split else [text]
         for at, piece in enumerate(pieces):
@@ -94,6 +115,26 @@ class Tokenizer:
         return tuple(self._vocabulary[symbol] for symbol in symbols)
 
 
+class TokenStream:
+    """Encodes a text that comes in pieces: the ids of the whole, each as soon as it is settled."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._rest = ""
+
+    def push(self, text: str) -> list[int]:
+        """More text; returns the ids that are settled by it."""
+        self._rest += text
+        settled = self._tokenizer.settled(self._rest)
+        ready, self._rest = self._rest[:settled], self._rest[settled:]
+        return self._tokenizer.encode(ready).tolist()
+
+    def end(self) -> list[int]:
+        """No more text; returns the ids that are left."""
+        ready, self._rest = self._rest, ""
+        return self._tokenizer.encode(ready).tolist()
+
+
 def words(text: str) -> Iterator[str]:
     """The pieces within which merges happen; joined they are the text."""
     classes = "".join(map(_class_of, text))
@@ -103,6 +144,17 @@ def words(text: str) -> Iterator[str]:
         assert found is not None  # every class begins some alternative
         yield text[at : found.end()]
         at = found.end()
+
+
+def _settled_ends(text: str) -> Iterator[int]:
+    """Where the words end that stay as they are when text is added: those that are followed by
+    something, and white space by something else than white space."""
+    end = 0
+    for word in words(text):
+        end += len(word)
+        if not (text[end:] if word.strip() else text[end:].strip()):
+            return
+        yield end
 
 
 def byte_characters() -> list[str]:
@@ -140,6 +192,12 @@ def _class_of(character: str) -> str:
     if character == " ":
         return "S"
     return "W" if character in _WHITE_SPACE else "O"
+
+
+def _composes(character: str) -> bool:
+    """Whether NFC may make it one with a character before it: marks, and vowels and final
+    consonants of Hangul."""
+    return unicodedata.category(character).startswith("M") or "\u1160" <= character <= "\u11ff"
 
 
 def _added_tokens(path: Path) -> dict[str, int]:

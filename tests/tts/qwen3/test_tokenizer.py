@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.tts.qwen3.spec import SpecError
-from s2s.tts.qwen3.tokenizer import Tokenizer, words
+from s2s.tts.qwen3.tokenizer import Tokenizer, TokenStream, _class_of, _composes, words
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "data" / "qwen3" / "cases.json").read_text())
 PATTERN = (
@@ -25,6 +27,19 @@ TEXT = st.text(
         st.characters(codec="utf-8", exclude_categories=("Cn", "Co")),
     )
 )
+
+
+STREAMED = st.text(
+    st.one_of(
+        st.sampled_from(
+            " \t\r\n'sStTreVEmlLd1²Ⅷ一가ㄱ\u1100\u1161\u11a8aé\u0301\u0338\u0323=<>|_-.😀"
+        ),
+        st.characters(codec="utf-8", exclude_categories=("Cn", "Co")),
+    ),
+    max_size=40,
+)
+ADDED = st.sampled_from(["<|im_start|>", "<|im_end|>", "<tts_pad>", "<think>", "<|im_", "<tts"])
+PIECES = st.lists(st.one_of(STREAMED, ADDED), max_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +102,76 @@ def test_a_folder_without_merges_is_an_error(
     (tmp_path / "vocab.json").write_bytes((tiny_qwen3("0.6b-base") / "vocab.json").read_bytes())
     with pytest.raises(SpecError, match=r"merges\.txt"):
         Tokenizer.load(tmp_path)
+
+
+def test_the_tokens_of_a_text_in_any_pieces_are_those_of_the_whole(tokenizer: Tokenizer) -> None:
+    @settings(max_examples=800, deadline=None, database=None)
+    @given(PIECES, st.lists(st.integers(0, 60), max_size=12))
+    def same(texts: list[str], cuts: list[int]) -> None:
+        text = "".join(texts)
+        stream, at = TokenStream(tokenizer), 0
+        ids: list[int] = []
+        for cut in sorted(cuts):
+            ids += stream.push(text[at:cut])
+            at = cut
+        ids += stream.push(text[at:]) + stream.end()
+        assert ids == tokenizer.encode(text).tolist()
+
+    same()
+
+
+def test_no_text_that_follows_changes_what_is_settled(tokenizer: Tokenizer) -> None:
+    @settings(max_examples=800, deadline=None, database=None)
+    @given(STREAMED, st.one_of(STREAMED, ADDED))
+    def kept(text: str, more: str) -> None:
+        settled = tokenizer.settled(text)
+        ids = (
+            tokenizer.encode(text[:settled]).tolist()
+            + tokenizer.encode(text[settled:] + more).tolist()
+        )
+        assert ids == tokenizer.encode(text + more).tolist()
+
+    kept()
+
+
+@pytest.mark.parametrize(
+    ("text", "settled"),
+    [
+        ("Hello", 0),
+        ("Hello ", 5),
+        ("Hello, ", 6),
+        ("Hello wor", 5),
+        ("don't", 3),
+        ("don't ", 5),
+        ("a  ", 1),
+        ("a  b", 2),
+        ("你好，世界", 2),
+        ("12", 1),
+        ("a\n", 1),
+        ("e", 0),
+        ("x<|im_end|>", 11),
+        ("x <|im_", 1),
+    ],
+)
+def test_a_word_is_settled_by_what_follows_it(
+    text: str, settled: int, tokenizer: Tokenizer
+) -> None:
+    assert tokenizer.settled(text) == settled
+
+
+def test_composition_in_unicode_is_as_it_is_taken_to_be() -> None:
+    """Everything that composes with what stands before it is known to, and never turns a letter,
+    number or space into something else."""
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        parts = unicodedata.decomposition(character).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            first, second = (chr(int(part, 16)) for part in parts)
+            if unicodedata.normalize("NFC", first + second) == character:
+                assert _composes(second)
+                assert _class_of(character) == _class_of(first)
+        elif not 0xD800 <= code < 0xE000 and unicodedata.combining(character):
+            assert _composes(character)
+    for first, second in ("\u1100\u1161", "\uac00\u11a8"):
+        assert _composes(second)
+        assert len(unicodedata.normalize("NFC", first + second)) == 1
