@@ -1,8 +1,11 @@
 """Measure a text-to-speech backend: how soon it sounds, whether it keeps up, what it costs.
 
     python scripts/benchmark_tts.py                              the embedded voice
-    python scripts/benchmark_tts.py --tts piper --runs 10 --threads 2 --picture piper.png
-    python scripts/benchmark_tts.py --tts qwen3 --set model=PATH --text "Any text."
+    python scripts/benchmark_tts.py --backend piper --runs 10 --threads 2 --picture piper.png
+    python scripts/benchmark_tts.py --backend qwen3 --set model=PATH --text "Any text."
+    python scripts/benchmark_tts.py --backend qwen3 --random-weights --size 0.6b --quant q4_k_m
+
+The last form takes Qwen3-TTS apart (see benchmark_qwen3.py, which reads its options).
 
 Prints a table and, last, one line of JSON with the conditions. Times are of the backend alone; the
 texts go through the text front end first, as in a conversation. RTF is compute over audio time:
@@ -22,6 +25,7 @@ from pathlib import Path
 
 from s2s import registry, typed
 from s2s.bench.conditions import commit, cpu_name, peak_memory_mb
+from s2s.bench.pictures import draw_arrivals
 from s2s.bench.synthesis import Arrivals, record
 from s2s.clock import SystemClock
 from s2s.metrics import percentile
@@ -73,6 +77,11 @@ class Report:
 
 def main() -> None:
     """Parse, measure, print."""
+    if takes_apart(sys.argv[1:]):
+        import benchmark_qwen3
+
+        benchmark_qwen3.main()
+        return
     arguments = parse(sys.argv[1:])
     backend = registry.find("tts", arguments.tts)
     options = dict(pair.split("=", 1) for pair in arguments.set)
@@ -111,15 +120,29 @@ def main() -> None:
     )
     show(report)
     if arguments.picture:
-        draw(Path(arguments.picture), [run[-1] for run in runs], backend.name)
+        draw_arrivals(Path(arguments.picture), [run[-1] for run in runs], backend.name)
     print(json.dumps(asdict(report)))
+
+
+def takes_apart(arguments: list[str]) -> bool:
+    """Whether these are arguments for the benchmark of the Qwen3-TTS core."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--backend", "--tts")
+    parser.add_argument("--checkpoint")
+    parser.add_argument("--random-weights", action="store_true")
+    parser.add_argument("--tiny", action="store_true")
+    found, _ = parser.parse_known_args(arguments)
+    wanted = found.random_weights or found.tiny or found.checkpoint is not None
+    return found.backend == "qwen3" and wanted
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     names = [backend.name for backend in registry.backends("tts")]
-    parser.add_argument("--tts", default=names[0], choices=names, help="backend")
+    parser.add_argument(
+        "--backend", "--tts", dest="tts", default=names[0], choices=names, help="backend"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="option of the backend"
     )
@@ -178,33 +201,6 @@ def show(report: Report) -> None:
             f"{each.start_p50_ms:>10} {each.start_p95_ms:>8} {each.gap_p95_ms:>8} {each.rtf:>7} "
             f"{each.chunks:>7}"
         )
-
-
-def draw(path: Path, runs: list[Arrivals], name: str) -> None:
-    """Draw arrival of chunks against playback, one line a run."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 5))
-    for number, run in enumerate(runs):
-        moments, amounts = zip(*run.heard_until(), strict=True)
-        label = "audio made" if number == 0 else None
-        axes.step(moments, amounts, where="post", color="tab:blue", alpha=0.5, label=label)
-    median = sorted(runs, key=lambda run: run.uninterrupted_start_s)[len(runs) // 2]
-    start_s = median.uninterrupted_start_s
-    axes.plot(
-        [start_s, start_s + median.audio_s],
-        [0, median.audio_s],
-        color="tab:orange",
-        label=f"played, from {1000 * start_s:.0f} ms on (median run)",
-    )
-    axes.set(xlabel="seconds since the call", ylabel="seconds of audio", title=name)
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,3 +65,44 @@ def peak_memory_mb() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+def resident_memory_mb() -> float:
+    """The memory this process holds now, in MB: pages of mapped files that it has read included."""
+    status = Path("/proc/self/statm")
+    if status.is_file():
+        pages = int(status.read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    import psutil
+
+    return psutil.Process().memory_info().rss / 1e6
+
+
+class Neighbours:
+    """What everybody else did to the processor since this was made: a machine that was not idle
+    shows in a figure's conditions."""
+
+    def __init__(self) -> None:
+        self._began_s = time.perf_counter()
+        self._own_s = time.process_time()
+        self._all_s = _busy_s()
+
+    def busy_cores(self) -> float | None:
+        """Cores kept busy by others, on average; None where the system does not tell."""
+        now_s = _busy_s()
+        if self._all_s is None or now_s is None:
+            return None
+        own_s = time.process_time() - self._own_s
+        wall_s = max(time.perf_counter() - self._began_s, 1e-3)
+        return round(max(now_s - self._all_s - own_s, 0.0) / wall_s, 2)
+
+
+def _busy_s() -> float | None:
+    """Processor seconds used on this machine since it started, by anybody; Linux only."""
+    path = Path("/proc/stat")
+    if not path.is_file():
+        return None
+    user, nice, system, _idle, _wait, irq, softirq, steal, *_ = (
+        int(field) for field in path.read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+    )
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")

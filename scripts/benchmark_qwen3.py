@@ -1,0 +1,299 @@
+"""Measure the Qwen3-TTS core: what a frame costs part by part, when sound comes, how it stops.
+
+    python scripts/benchmark_tts.py --backend qwen3 --random-weights --size 0.6b --quant q4_k_m
+    python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --threads 2 --picture F.png
+    python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --soak 10 --picture F.png
+
+Prints a table and, last, one line of JSON with the conditions. Weights may be random (they cost
+what trained ones do; made and converted once, which takes minutes and gigabytes of --scratch): an
+utterance then has the given number of frames, because a random model does not end by itself.
+
+Frames are counted from text to samples. "RTF" is time until the last sample over seconds of sound.
+"First chunk" is when the first sound was there, "uninterrupted start" the earliest moment at which
+playback could begin and never run dry. With --emulate-acceptance guesses ahead are accepted by
+lot, at a rate that settles so many codes a pass: an emulation of trained weights, for the time
+alone, and labelled so. Needs an otherwise idle machine to mean anything: "others" in the JSON is
+how many cores everybody else kept busy meanwhile. Pictures need matplotlib.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import random
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+from benchmark_qwen3_soak import Soak, show_soak, soak
+from make_random_qwen3 import write_checkpoint
+
+from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, resident_memory_mb
+from s2s.bench.pictures import draw_arrivals, draw_soak
+from s2s.bench.qwen3 import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance
+from s2s.bench.qwen3_settings import (
+    WARM_FRAMES,
+    Setting,
+    emulation,
+    open_bench,
+    record_of,
+    schedule_name,
+    warm,
+)
+from s2s.bench.synthesis import Arrivals
+from s2s.store import home
+from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert, read_record
+from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
+from s2s.tts.qwen3.model import Qwen3Model
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Measures of one setting."""
+
+    label: str
+    guesses: int
+    emulated_codes_a_pass: float | None
+    summary: Summary
+    schedule: str
+    load_s: float
+    resident_loaded_mb: float
+    resident_mb: float
+    peak_memory_mb: float
+    abort: Times | None
+    """From the moment a speech goes stale until nothing is computed for it any more."""
+    first_chunk_after_aborts_ms: float
+    others_cores: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The JSON line."""
+
+    weights: str
+    quant: str
+    predictor_quant: str
+    threads: int
+    frames: int
+    rows: list[Row]
+    soak: Soak | None
+    conditions: Conditions
+
+    @property
+    def title(self) -> str:
+        """What was measured, in words."""
+        return (
+            f"Qwen3-TTS {self.weights}, talker {self.quant}, predictor {self.predictor_quant}, "
+            f"{self.threads} thread(s), utterances of {self.frames} frames"
+        )
+
+
+def main() -> None:
+    """Parse, measure, print."""
+    arguments = parse(sys.argv[1:])
+    folder = alone(prepare, arguments)
+    record, settings = record_of(folder), plan(arguments, folder)
+    measures: list[tuple[Row, list[Arrivals]]] = []
+    soaked: Soak | None = None
+    if arguments.soak:
+        soaked = alone(soak, settings[-1], arguments.soak)
+    else:
+        measures = [alone(measure, setting) for setting in settings]
+    report = Report(
+        weights=folder.name,
+        quant=record.quant,
+        predictor_quant=record.predictor_quant,
+        threads=arguments.threads,
+        frames=arguments.frames,
+        rows=[row for row, _ in measures],
+        soak=soaked,
+        conditions=Conditions.here(),
+    )
+    show(report)
+    if arguments.picture:
+        draw(arguments.picture, report, [arrivals for _, arrivals in measures])
+    print(json.dumps(asdict(report)))
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--backend", "--tts", choices=["qwen3"], default="qwen3")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--random-weights", action="store_true", help="full size")
+    what.add_argument("--tiny", action="store_true", help="tiny random weights: a dry run")
+    what.add_argument("--checkpoint", metavar="FOLDER", help="official layout, or converted")
+    parser.add_argument("--size", choices=["0.6b", "1.7b"], default="0.6b", help="if random")
+    parser.add_argument("--quant", help=f"of the talker; {DEFAULT_QUANT} if not given")
+    parser.add_argument("--predictor-quant", help="default: as in use")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--guesses", type=int, default=0, help="codes guessed ahead of a pass")
+    parser.add_argument(
+        "--emulate-acceptance", type=float, nargs="?", const=PUBLISHED_CODES_A_PASS,
+        metavar="CODES", help=f"codes settled a pass; {PUBLISHED_CODES_A_PASS} if not given",
+    )  # fmt: skip
+    parser.add_argument("--frames", type=int, default=100, help="of 80 ms, an utterance")
+    parser.add_argument("--runs", type=int, default=3, help="utterances a row")
+    parser.add_argument("--aborts", type=int, default=8, help="utterances stopped half-way")
+    parser.add_argument("--chunk-frames", type=int, help="default: chosen by the speed, as in use")
+    parser.add_argument("--soak", type=float, metavar="MINUTES", help="speak on and on instead")
+    parser.add_argument("--picture", type=Path, metavar="FILE")
+    parser.add_argument("--scratch", type=Path, default=home(), help="for what is made once")
+    found = parser.parse_args(arguments)
+    if min(found.frames, found.runs, found.threads) < 1 or min(found.aborts, found.guesses) < 0:
+        parser.error("--frames, --runs and --threads must be at least 1, the others at least 0")
+    if found.emulate_acceptance is not None:
+        try:
+            acceptance(found.emulate_acceptance, found.guesses)
+        except ValueError as error:
+            parser.error(f"--emulate-acceptance: {error}")
+    return found
+
+
+def alone(work: Callable[..., R], *arguments: object) -> R:
+    """``work`` in a process of its own, so that its memory is all that is counted."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def prepare(arguments: argparse.Namespace) -> Path:
+    """The folder of the converted checkpoint; made, opened and closed once, so that everything is
+    there that the first opening leaves behind."""
+    source, scratch = arguments.checkpoint, arguments.scratch
+    if source is None:
+        kind = f"{arguments.size}-base"
+        source = scratch / "qwen3-random" / (f"{kind}-tiny" if arguments.tiny else kind)
+        whole = source / "speech_tokenizer" / "model.safetensors"  # written last
+        if not whole.is_file():
+            print(f"making random weights in {source}", file=sys.stderr)
+            making = source.with_name(f"{source.name}.part")
+            write_checkpoint(making, kind, tiny=arguments.tiny)
+            making.rename(source)
+    done = read_record(Path(source))  # a converted folder is taken as it is
+    folder = convert(
+        source,
+        arguments.quant or (done.quant if done else DEFAULT_QUANT),
+        predictor_quant=arguments.predictor_quant or (done.predictor_quant if done else None),
+        converted=scratch / CONVERTED_FOLDER,
+        threads=arguments.threads,
+    )
+    record = record_of(folder)
+    model = Qwen3Model.open(
+        folder, scratch, quant=record.quant, predictor_quant=record.predictor_quant
+    )
+    model.engine.close()
+    return folder
+
+
+def plan(arguments: argparse.Namespace, folder: Path) -> list[Setting]:
+    """The rows: without guesses, with them, and with their acceptance emulated, as asked for."""
+    plain = Setting(
+        folder=folder,
+        home=arguments.scratch,
+        threads=arguments.threads,
+        guesses=0,
+        codes_a_pass=None,
+        frames=arguments.frames,
+        runs=arguments.runs,
+        aborts=arguments.aborts,
+        chunk_frames=arguments.chunk_frames,
+    )
+    settings = [plain]
+    if arguments.guesses:
+        settings.append(replace(plain, guesses=arguments.guesses))
+    if arguments.emulate_acceptance is not None:
+        settings.append(replace(settings[-1], codes_a_pass=arguments.emulate_acceptance))
+    return settings
+
+
+def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
+    """One row, and when the chunks of its utterances came."""
+    began_s = perf_counter()
+    model, bench, passes = open_bench(setting)
+    load_s, loaded_mb = perf_counter() - began_s, resident_memory_mb()
+    with emulation(setting):
+        warm(bench, setting.chunk_frames)
+        passes.clear()
+        neighbours = Neighbours()
+        runs = [bench.utterance(setting.frames, seed) for seed in range(setting.runs)]
+        summary = Summary.of(runs, passes)
+        resident_mb = resident_memory_mb()
+        moment = random.Random(0)
+        half_s = summary.rtf * summary.audio_s / setting.runs / 2
+        aborts_ms = [
+            bench.abort_ms(moment.uniform(0, half_s), seed) for seed in range(setting.aborts)
+        ]
+        after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
+    model.engine.close()
+    stopped_s = [each / 1000 for each in aborts_ms if each is not None]
+    row = Row(
+        label=setting.label,
+        guesses=setting.guesses,
+        emulated_codes_a_pass=setting.codes_a_pass,
+        summary=summary,
+        schedule=schedule_name(bench.schedule),
+        load_s=round(load_s, 2),
+        resident_loaded_mb=round(loaded_mb, 1),
+        resident_mb=round(resident_mb, 1),
+        peak_memory_mb=round(peak_memory_mb(), 1),
+        abort=Times.of(stopped_s) if stopped_s else None,
+        first_chunk_after_aborts_ms=round(after_ms, 1),
+        others_cores=neighbours.busy_cores(),
+    )
+    return row, [run.arrivals for run in runs]
+
+
+def show(report: Report) -> None:
+    """Print the table."""
+    print(report.title)
+    if report.soak:
+        show_soak(report.soak)
+    else:
+        print("p50 and p95 in ms")
+    for row in report.rows:
+        found = row.summary
+        print(f"\n{row.label} (chunks: {row.schedule} frames)")
+        for name, times in (
+            ("talker step", found.talker_step),
+            ("predictor frame", found.predictor_frame),
+            ("codec frame", found.codec_frame),
+            ("prefill", found.prefill),
+            ("first chunk", found.first_chunk),
+            ("uninterrupted start", found.uninterrupted_start),
+            ("gap", found.gap),
+            ("abort", row.abort),
+        ):
+            if times is not None:
+                print(f"  {name:<20} {times.p50_ms:>9} {times.p95_ms:>9}")
+        print(
+            f"  RTF {found.rtf}, passes a frame {found.passes_a_frame}, frames a decoder call "
+            f"{found.frames_a_call}\n  load {row.load_s} s, memory loaded "
+            f"{row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
+            f"  first chunk after aborts {row.first_chunk_after_aborts_ms} ms; others kept "
+            f"{row.others_cores} cores busy"
+        )
+    print()
+
+
+def draw(picture: Path, report: Report, runs: list[list[Arrivals]]) -> None:
+    """One picture a row, or one of a soak; the first has the given name."""
+    name = f"Qwen3-TTS {report.weights}, {report.threads} threads"
+    if report.soak:
+        found = report.soak
+        title = f"{name}\n{found.label}"
+        draw_soak(picture, found.minutes, found.rtf, found.resident_mb, title)
+    for number, (row, arrivals) in enumerate(zip(report.rows, runs, strict=True)):
+        path = picture.with_stem(f"{picture.stem}-{number}") if number else picture
+        draw_arrivals(path, arrivals, f"{name}\n{row.label}")
+
+
+if __name__ == "__main__":
+    main()
