@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s.tts.qwen3.frames import PREFILL_POSITIONS, LanguageModel
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile
-from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.layout import PREDICTOR, TALKER
 from s2s.tts.qwen3.llama import Context, Matrices, Model, Watch
 from s2s.tts.qwen3.llama_library import Library, library
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
@@ -24,7 +24,13 @@ from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import Spec
 from s2s.tts.qwen3.speculation import choose_codes
-from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, kind_of, open_file
+from s2s.tts.qwen3.tables import (
+    CodeVectors,
+    TableEmbeddings,
+    kind_of,
+    open_part,
+    open_tables,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +59,46 @@ def load(
     of the reference backend. Raises GGUFError when a file is missing, damaged or
     not ours, LlamaError when there is no library or it refuses a file.
     """
-    files = {name: open_file(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
-    if len({str(file.metadata.get("s2s.source")) for file in files.values()}) != 1:
-        raise GGUFError(f"{folder}: the three files come from different checkpoints; convert again")
-    quant = str(files[TALKER].metadata.get("s2s.quant"))
-    predictor_quant = str(files[PREDICTOR].metadata.get("s2s.quant"))
-    lib = library()
-    tables = files[TABLES]
-    talker = GgmlTalker(
-        Model(lib, folder / TALKER, gpu_layers), threads, exact=quant == "f32", trace=trace
-    )
-    predictor = GgmlPredictor(
-        Model(lib, folder / PREDICTOR, gpu_layers),
-        _PredictorTables(tables, spec, lib, threads),
-        threads,
-        exact=predictor_quant == "f32",
-        guesses=guesses,
-        trace=trace,
-    )
-    if talker.width != spec.talker.hidden or predictor.width != spec.predictor.hidden:
-        raise GGUFError(
-            f"{folder}: config.json says {spec.talker.hidden} and {spec.predictor.hidden} wide, "
-            f"the files are {talker.width} and {predictor.width}"
-        )
+    tables = open_tables(folder)
+    talker, quant = open_talker(folder, spec, threads, gpu_layers, trace)
+    predictor, predictor_quant = open_predictor(folder, spec, threads, gpu_layers, guesses, trace)
     language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
     return GgmlModel(language, quant, predictor_quant)
+
+
+def open_talker(
+    folder: Path, spec: Spec, threads: int, gpu_layers: int = 0, trace: Trace | None = None
+) -> tuple[GgmlTalker, str]:
+    """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
+    _, quant = open_part(folder, TALKER)
+    model = Model(library(), folder / TALKER, gpu_layers)
+    _check_width(folder / TALKER, model, spec.talker.hidden)
+    return GgmlTalker(model, threads, exact=quant == "f32", trace=trace), quant
+
+
+def open_predictor(
+    folder: Path,
+    spec: Spec,
+    threads: int,
+    gpu_layers: int = 0,
+    guesses: int = 0,
+    trace: Trace | None = None,
+) -> tuple[GgmlPredictor, str]:
+    """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
+    _, quant = open_part(folder, PREDICTOR)
+    lib = library()
+    tables = _PredictorTables(open_tables(folder), spec, lib, threads)
+    model = Model(lib, folder / PREDICTOR, gpu_layers)
+    _check_width(folder / PREDICTOR, model, spec.predictor.hidden)
+    predictor = GgmlPredictor(
+        model, tables, threads, exact=quant == "f32", guesses=guesses, trace=trace
+    )
+    return predictor, quant
+
+
+def _check_width(path: Path, model: Model, width: int) -> None:
+    if model.width != width:
+        raise GGUFError(f"{path} is {model.width} wide, config.json says {width}")
 
 
 def _watch(model: Model, name: str, trace: Trace | None) -> Watch | None:
@@ -182,7 +203,7 @@ class GgmlPredictor:
         self._tables = tables
         self._threads = threads
         self._exact = exact
-        self._guesses = guesses
+        self.guesses = guesses
         self._watch = _watch(model, PREDICTOR_NAME, trace)
         self.width = model.width
 
@@ -203,7 +224,7 @@ class GgmlPredictor:
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]."""
         passes = _Frame(state, self._tables, hidden, code0)
-        return choose_codes(passes, self._guesses, sampling, draws)
+        return choose_codes(passes, self.guesses, sampling, draws)
 
 
 class _Frame:

@@ -79,6 +79,7 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "matrix_product": (None, [c_void_p, c_void_p, Numbers, Numbers]),
     "decoder_new": (c_void_p, [POINTER(Shape), POINTER(Layer), Numbers, c_void_p]),
     "decoder_free": (None, [c_void_p]),
+    "decoder_use": (None, [c_void_p, c_void_p]),
     "decoder_forward": (c_int, [c_void_p, c_void_p, Numbers, c_int, Numbers]),
     "cache_new": (c_void_p, [c_void_p, c_int]),
     "cache_free": (None, [c_void_p]),

@@ -12,16 +12,22 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.gguf import GGUFError, GGUFFile
+from s2s.tts.qwen3.gguf import GGUFFile
 from s2s.tts.qwen3.kernel import KernelError
-from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.layout import PREDICTOR, TALKER
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.quant import dequantize
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import Spec
 from s2s.tts.qwen3.speculation import choose_codes
 from s2s.tts.qwen3.stack import Matrices, Stack, StackCache, Stored, Team
-from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, kind_of, open_file
+from s2s.tts.qwen3.tables import (
+    CodeVectors,
+    TableEmbeddings,
+    kind_of,
+    open_part,
+    open_tables,
+)
 
 _TOO_FINE = ("f32", "bf16", "f16")
 _HEAD, _PROJECTION = "head", "projection"
@@ -44,24 +50,36 @@ def load(folder: Path, spec: Spec, threads: int, *, cache: Path, guesses: int = 
     GGUFError when a file is missing, damaged or not ours, KernelError when there is no kernel on
     this machine or it cannot compute this checkpoint.
     """
-    files = {name: open_file(folder / name) for name in (TALKER, PREDICTOR, TABLES)}
-    if len({str(file.metadata.get("s2s.source")) for file in files.values()}) != 1:
-        raise GGUFError(f"{folder}: the three files come from different checkpoints; convert again")
-    quants = [str(files[name].metadata.get("s2s.quant")) for name in (TALKER, PREDICTOR)]
-    if any(quant in _TOO_FINE for quant in quants):
-        raise KernelError(
-            f"{folder} is converted to {' and '.join(quants)}: the kernel computes in 8 bits at "
-            "most; take q8_0, or the ggml backend"
-        )
+    tables = open_tables(folder)
     team = Team(cache, threads)
-    tables = files[TABLES]
-    language = LanguageModel(
-        spec,
-        TableEmbeddings(tables, spec),
-        NativeTalker(team, files[TALKER], spec),
-        NativePredictor(team, files[PREDICTOR], tables, spec, guesses),
-    )
-    return NativeModel(language, *quants)
+    talker, quant = open_talker(folder, spec, team)
+    predictor, predictor_quant = open_predictor(folder, spec, team, guesses)
+    language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
+    return NativeModel(language, quant, predictor_quant)
+
+
+def open_talker(folder: Path, spec: Spec, team: Team) -> tuple[NativeTalker, str]:
+    """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
+    file, quant = _open(folder, TALKER)
+    return NativeTalker(team, file, spec), quant
+
+
+def open_predictor(
+    folder: Path, spec: Spec, team: Team, guesses: int = 0
+) -> tuple[NativePredictor, str]:
+    """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
+    file, quant = _open(folder, PREDICTOR)
+    return NativePredictor(team, file, open_tables(folder), spec, guesses), quant
+
+
+def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
+    file, quant = open_part(folder, name)
+    if quant in _TOO_FINE:
+        raise KernelError(
+            f"{folder / name} is converted to {quant}: the kernel computes in 8 bits at most; "
+            "take q8_0, or the ggml backend"
+        )
+    return file, quant
 
 
 class NativeTalkerState:
@@ -92,6 +110,11 @@ class NativeTalker:
         self._head = Matrices(team, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
         self._sampled = np.array([*rows[0], eos])
         self._vocabulary = spec.talker.vocabulary
+
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._stack.use(team)
+        self._head.team = team
 
     def new_state(self, max_positions: int) -> NativeTalkerState:
         """An empty cache for ``max_positions``."""
@@ -131,9 +154,9 @@ class NativePredictor:
     def __init__(
         self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, guesses: int = 0
     ) -> None:
+        self.guesses = guesses
         self._stack = Stack(team, file, spec.predictor)
         self._vectors = CodeVectors(tables, spec)
-        self._guesses = guesses
         width = spec.predictor.hidden
         stored = {
             f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
@@ -146,6 +169,11 @@ class NativePredictor:
             bias = tables.raw("projection.bias")
             self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
         self._matrices = Matrices(team, stored)
+
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._stack.use(team)
+        self._matrices.team = team
 
     def new_state(self) -> NativePredictorState:
         """A cache of one frame."""
@@ -162,7 +190,7 @@ class NativePredictor:
         """The other codes of a frame: int64 [G - 1]."""
         first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
         passes = _Frame(state, self._stack, self._vectors, self._matrices, first)
-        return choose_codes(passes, self._guesses, sampling, draws)
+        return choose_codes(passes, self.guesses, sampling, draws)
 
     def _narrow(self, hidden: Floats) -> Floats:
         if self._bias is None:

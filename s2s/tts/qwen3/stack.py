@@ -205,6 +205,11 @@ class Stack:
             raise KernelError("no memory for a decoder")
         self._free = weakref.finalize(self, team.kernel.decoder_free, self._decoder)
 
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._team.kernel.decoder_use(self._decoder, team.pointer)
+        self._team = team
+
     def new_cache(self, room: int) -> StackCache:
         """An empty cache for ``room`` positions."""
         if room < 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
-from s2s.tts.qwen3.layout import FORMAT
+from s2s.tts.qwen3.layout import FORMAT, TABLES
 from s2s.tts.qwen3.ports import Floats, Ids
 from s2s.tts.qwen3.quant import TensorType, dequantize
 from s2s.tts.qwen3.spec import Spec
@@ -29,6 +29,20 @@ def open_file(path: Path) -> GGUFFile:
     if found != FORMAT:
         raise GGUFError(f"{path} has format {found}, this program reads {FORMAT}; convert it again")
     return file
+
+
+def open_tables(folder: Path) -> GGUFFile:
+    """The tables of a converted checkpoint. Raises GGUFError."""
+    return open_file(folder / TABLES)
+
+
+def open_part(folder: Path, name: str) -> tuple[GGUFFile, str]:
+    """A decoder's file of a converted checkpoint, and what it is quantised to. Raises GGUFError,
+    also when it is not of the same checkpoint as the tables."""
+    tables, file = open_tables(folder), open_file(folder / name)
+    if file.metadata.get("s2s.source") != tables.metadata.get("s2s.source"):
+        raise GGUFError(f"{folder}: its files come from different checkpoints; convert again")
+    return file, str(file.metadata.get("s2s.quant"))
 
 
 def kind_of(file: GGUFFile, name: str) -> TensorType:

@@ -30,7 +30,7 @@ struct Decoder {
     float *mixed;     /* [MAX_ROWS][heads head_dim]: what attention gives */
     float *gated;     /* [MAX_ROWS][intermediate] */
     float *added;     /* [MAX_ROWS][hidden]: what a layer's half adds */
-    atomic_int *turns; /* [layers][PHASES][threads] */
+    atomic_int *turns; /* [layers][PHASES][threads], with room for the most */
 };
 
 struct Cache {
@@ -80,7 +80,7 @@ Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm,
 {
     Decoder *made = calloc(1, sizeof *made);
     if (!made) return NULL;
-    int threads = team_threads(team), inner = shape->heads * shape->head_dim;
+    int inner = shape->heads * shape->head_dim;
     int widest = inner > shape->intermediate ? inner : shape->intermediate;
     size_t joined = (size_t)(shape->heads + 2 * shape->kv_heads) * (size_t)shape->head_dim;
     size_t layer_bytes = (size_t)shape->layers * sizeof *layers;
@@ -94,10 +94,10 @@ Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm,
     made->mixed = new_floats((size_t)MAX_ROWS * (size_t)inner);
     made->gated = new_floats((size_t)MAX_ROWS * (size_t)shape->intermediate);
     made->added = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
-    made->turns = calloc((size_t)(shape->layers * PHASES * threads), sizeof(atomic_int));
+    made->turns = calloc((size_t)(shape->layers * PHASES * MAX_THREADS), sizeof(atomic_int));
     int whole = made->layers && made->norm && made->projected && made->mixed && made->gated
                 && made->added && made->turns;
-    for (int thread = 0; thread < threads; thread++) {
+    for (int thread = 0; thread < MAX_THREADS; thread++) {
         Own *own = made->own + thread;
         own->x = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
         own->normed = new_floats((size_t)shape->hidden);
@@ -130,6 +130,13 @@ void decoder_free(Decoder *decoder)
     free(decoder->turns);
     pthread_mutex_destroy(&decoder->lock);
     free(decoder);
+}
+
+void decoder_use(Decoder *decoder, Team *team)
+{
+    pthread_mutex_lock(&decoder->lock);
+    decoder->team = team;
+    pthread_mutex_unlock(&decoder->lock);
 }
 
 Cache *cache_new(const Decoder *decoder, int room)
@@ -427,7 +434,6 @@ static int make_room(Decoder *decoder, int room)
 int decoder_forward(Decoder *decoder, Cache *cache, const float *in, int count, float *out)
 {
     const Shape *shape = &decoder->shape;
-    size_t turns = (size_t)(shape->layers * PHASES * team_threads(decoder->team));
     if (cache->length + count > cache->room) return -1;
     pthread_mutex_lock(&decoder->lock);
     if (!make_room(decoder, cache->room)) {
@@ -438,7 +444,8 @@ int decoder_forward(Decoder *decoder, Cache *cache, const float *in, int count, 
         int rows = count - done < MAX_ROWS ? count - done : MAX_ROWS;
         size_t offset = (size_t)done * (size_t)shape->hidden;
         Pass pass = { decoder, cache, in + offset, out + offset, rows };
-        memset(decoder->turns, 0, turns * sizeof(atomic_int));
+        memset(decoder->turns, 0,
+            (size_t)(shape->layers * PHASES * team_threads(decoder->team)) * sizeof(atomic_int));
         team_run(decoder->team, run_pass, &pass);
         cache->length += rows;
         done += rows;

@@ -26,6 +26,9 @@ typedef struct Cache Cache;
 Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm, Team *team);
 void decoder_free(Decoder *decoder);
 
+/* Another team computes from the next forward on. The old one may be freed then. */
+void decoder_use(Decoder *decoder, Team *team);
+
 /* Keys and values of `room` positions. */
 Cache *cache_new(const Decoder *decoder, int room);
 void cache_free(Cache *cache);
