@@ -1,10 +1,10 @@
 """Speech from a request: prompt, frames, chunks, sound. One engine for every backend.
 
 Codes are decoded in the chunks a schedule asks for, by a decoder that keeps its state, so nothing
-is ever decoded twice. Whether to stop is asked before every talker step, every frame and every
-decode; what was not yet decoded is then dropped. Nothing is computed ahead of who reads, or no
-more than a given number of frames: a reader that waits (for its playback buffer, say) makes the
-talker wait.
+is ever decoded twice. Whether to stop is asked before every talker step and every frame, before
+and after every decode; what is not given out by then never is. Nothing is computed ahead of who
+reads, or no more than a given number of frames: a reader that waits (for its playback buffer, say)
+makes the talker wait.
 """
 
 from __future__ import annotations
@@ -13,59 +13,30 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from s2s.tts.qwen3.ahead import ahead
-from s2s.tts.qwen3.frames import (
-    FrameReport,
-    LanguageModel,
-    P,
-    Stale,
-    T,
-    Take,
-    frame_limit,
-    frames,
-    never,
-    prefill,
-)
+from s2s.tts.qwen3.feed import Stale, TextFeed
+from s2s.tts.qwen3.frames import LanguageModel, P, T, Take, frame_limit, frames, never, prefill
 from s2s.tts.qwen3.guards import Ending, Guards
-from s2s.tts.qwen3.ports import CodecDecoder, Floats, Ids, State
-from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Request
-from s2s.tts.qwen3.schedule import (
-    ChunkSchedule,
-    Costs,
-    ScheduleConfig,
-    uninterrupted_start_ms,
-)
+from s2s.tts.qwen3.onset import UNTOUCHED, Edges, Onset
+from s2s.tts.qwen3.ports import CodecDecoder, Floats, Ids, State, TalkerOutput
+from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Request, check_request
+from s2s.tts.qwen3.report import Report
+from s2s.tts.qwen3.schedule import ChunkSchedule, ScheduleConfig
 from s2s.tts.qwen3.spec import Generation
+
+__all__ = ["UNTOUCHED", "Chunk", "Edges", "Engine", "Report", "Speech"]
 
 D = TypeVar("D", bound=State)
 
 _ROOM_STEP = 256  # positions; states are reused, so their sizes are kept alike
 _PRIMED_VOICES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """What is done to the start of the sound.
-
-    Up to ``silent_frames`` leading frames quieter than ``silence_dbfs`` are decoded but not given
-    out (the CustomVoice models begin with a frame of digital silence); the first samples given out
-    fade in over ``fade_in_ms``, which keeps a cut from clicking.
-    """
-
-    silent_frames: int = 6
-    silence_dbfs: float = -60.0
-    fade_in_ms: float = 5.0
-
-
-UNTOUCHED = Edges(silent_frames=0, fade_in_ms=0.0)
-"""Every sample as the decoder gave it."""
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +45,6 @@ class Chunk:
 
     pcm: Floats
     codes: Ids
-
-
-@dataclass(slots=True)
-class Report(FrameReport):
-    """What an utterance took, as far as it has come."""
-
-    text_tokens: int = 0
-    prompt_positions: int = 0
-    withheld_frames: int = 0
-    codec_s: list[float] = field(default_factory=list)
-    decoded_frames: list[int] = field(default_factory=list)
-    """Frames of each call of the decoder, as ``codec_s`` has its times."""
-    chunk_frames: list[int] = field(default_factory=list)
-    chunk_at_s: list[float] = field(default_factory=list)
-    """When each chunk was ready, from the start of the utterance."""
-
-    def costs(self, together: bool = False) -> Costs:
-        """What this machine needs, as far as this utterance shows. together: see ``Costs``."""
-        codes_s = sum(
-            median(times) if times else 0.0 for times in (self.talker_s, self.predictor_s)
-        )
-        calls = zip(self.decoded_frames, (1000 * took_s for took_s in self.codec_s), strict=True)
-        return Costs.measured(1000 * codes_s, list(calls), together)
-
-    @property
-    def uninterrupted_start_s(self) -> float:
-        """The earliest start of playback that never runs dry, from the start of the utterance; the
-        first chunk may be there before."""
-        at_ms = (1000 * at_s for at_s in self.chunk_at_s)
-        return uninterrupted_start_ms(list(zip(at_ms, self.chunk_frames, strict=True))) / 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +58,29 @@ class Speech:
     def close(self) -> None:
         """End it and free what it holds; after the last chunk this changes nothing."""
         self.chunks.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An utterance as it was asked for."""
+
+    request: Request
+    seed: int
+    generation: Generation
+    schedule: ScheduleConfig
+    stale: Stale
+    report: Report
+
+    @property
+    def feed(self) -> TextFeed | None:
+        """Where its text comes from, if it is still being written."""
+        return self.request.text if isinstance(self.request.text, TextFeed) else None
+
+    @property
+    def voice_codes(self) -> Ids | None:
+        """int64 [frames, G] of the recording its voice is cloned from in context."""
+        reference = self.request.reference
+        return None if reference is None else reference.codes
 
 
 @dataclass(slots=True)
@@ -178,16 +142,20 @@ class Engine(Generic[T, P, D]):
         """Prepare an utterance; nothing is computed before its first chunk is asked for.
 
         ``stale``: asked again and again; once true, the speech ends at once. ``generation`` None
-        is the checkpoint's own. Raises PromptError when the request cannot be spoken.
+        is the checkpoint's own. Raises PromptError when the request cannot be spoken. A text that
+        is still being written is waited for while chunks are asked for, and raises PromptError
+        there when it ends without a single token; its feed is closed when the speech ends.
         """
-        prompt = self._prompts.build(request)
+        report = Report()
+        if isinstance(request.text, str):
+            prompt = self._prompts.build(request)
+            report.text_tokens, report.prompt_positions = prompt.text_tokens, len(prompt.embeddings)
+        else:
+            check_request(request, self._model.spec)
+            prompt = None
         settings = generation or self._model.spec.generation
-        take = Take.seeded(settings, seed, self._guards)
-        report = Report(text_tokens=prompt.text_tokens, prompt_positions=len(prompt.embeddings))
-        reference = request.reference
-        codes = reference.codes if reference is not None else None
-        chunks = self._chunks(prompt, codes, take, schedule or ScheduleConfig(), stale, report)
-        return Speech(chunks, report)
+        wanted = _Wanted(request, seed, settings, schedule or ScheduleConfig(), stale, report)
+        return Speech(self._chunks(wanted, prompt), report)
 
     def keep_primed(self, codes: Ids, state: D) -> None:
         """Keep a decoder state that has heard ``codes``, int64 [frames, G], for clones in context
@@ -213,40 +181,81 @@ class Engine(Generic[T, P, D]):
         for state in primed:
             state.close()
 
-    def _chunks(
-        self,
-        prompt: Prompt,
-        voice_codes: Ids | None,
-        take: Take,
-        schedule: ScheduleConfig,
-        stale: Stale,
-        report: Report,
-    ) -> Generator[Chunk, None, None]:
-        began_s = perf_counter()
-        limit = frame_limit(prompt, self._model.spec, take)
-        idle, done = self._claim(prompt, len(prompt.embeddings) + limit)
-        decoder: D | None = None
+    def _chunks(self, wanted: _Wanted, prompt: Prompt | None) -> Generator[Chunk, None, None]:
+        began_s, feed, report = perf_counter(), wanted.feed, wanted.report
         try:
-            out = prefill(self._model.talker, idle.state, prompt, done, stale, report)
-            if done + report.prefilled_positions >= prompt.prefix:
-                idle.prefix = prompt.embeddings[: prompt.prefix]
-            if out is None:
+            if feed is not None:
+                prompt = self._prompts.begin(wanted.request, feed, wanted.stale)
+                report.stall_s += perf_counter() - began_s
+            if prompt is None:
                 report.ending = Ending.STOPPED
                 return
-            decoder = self._decoder_state(voice_codes)
+            report.prompt_positions = len(prompt.embeddings)
+            take = Take.seeded(wanted.generation, wanted.seed, self._guards)
+            limit = frame_limit(prompt, self._model.spec, take)
+            idle, done = self._claim(prompt, len(prompt.embeddings) + limit)
+            try:
+                yield from self._attempts(wanted, prompt, idle, done, began_s)
+            except Exception:
+                idle.broken = True
+                raise
+            finally:
+                self._give_back(idle)
+        finally:
+            if feed is not None:
+                feed.close()
+            if prompt is not None and prompt.coming is not None:
+                report.text_tokens = prompt.coming.tokens
+
+    def _attempts(
+        self, wanted: _Wanted, prompt: Prompt, idle: _Idle[T, P], done: int, began_s: float
+    ) -> Generator[Chunk, None, None]:
+        """Speak; and once more with other random numbers when it went round in circles before
+        anything was heard. What was heard cannot be taken back."""
+        report = wanted.report
+        out = prefill(self._model.talker, idle.state, prompt, done, wanted.stale, report)
+        if done + report.prefilled_positions >= prompt.prefix:
+            idle.prefix = prompt.embeddings[: prompt.prefix]
+        if out is None:
+            report.ending = Ending.STOPPED
+            return
+        generation = wanted.generation
+        greedy = generation.talker.greedy and generation.predictor.greedy
+        last = 0 if greedy else _ATTEMPTS - 1
+        for attempt in range(last + 1):
+            take = Take.seeded(wanted.generation, wanted.seed, self._guards, attempt)
+            yield from self._attempt(wanted, prompt, idle, out, take, began_s)
+            heard = bool(report.chunk_frames)
+            if heard or report.ending is not Ending.REPETITION or attempt == last:
+                return
+            self._model.talker.rewind(idle.state, len(prompt.embeddings))
+            report.again()
+
+    def _attempt(
+        self,
+        wanted: _Wanted,
+        prompt: Prompt,
+        idle: _Idle[T, P],
+        out: TalkerOutput,
+        take: Take,
+        began_s: float,
+    ) -> Generator[Chunk, None, None]:
+        stale, report = wanted.stale, wanted.report
+        decoder = self._decoder_state(wanted.voice_codes)
+        try:
             states = (idle.state, idle.predictor)
             made = frames(self._model, states, out, prompt, take, stale, report)
             if self._frames_ahead:
                 made = ahead(made, self._frames_ahead, "qwen3-frames")
             with closing(made):
-                yield from self._sound(made, decoder, schedule, stale, report, began_s)
-        except Exception:
-            idle.broken = True
-            raise
+                try:
+                    yield from self._sound(made, decoder, wanted.schedule, stale, report, began_s)
+                except BaseException:
+                    if wanted.feed is not None:
+                        wanted.feed.close()  # or a thread that waits for text would never end
+                    raise
         finally:
-            if decoder is not None:
-                decoder.close()
-            self._give_back(idle)
+            decoder.close()
 
     def _sound(
         self,
@@ -275,6 +284,9 @@ class Engine(Generic[T, P, D]):
             pcm = self._decoder.decode(decoder, codes)
             report.codec_s.append(perf_counter() - now_s)
             report.decoded_frames.append(len(codes))
+            if stale():
+                report.ending = Ending.STOPPED
+                return
             kept = onset.shape(pcm, self._samples_per_frame)
             report.withheld_frames = onset.withheld_frames
             if kept.size:
@@ -337,34 +349,3 @@ class Engine(Generic[T, P, D]):
         self._decoder.decode(state, voice_codes)
         self.keep_primed(voice_codes, self._decoder.fork(state))
         return state
-
-
-class Onset:
-    """Shapes the start of one utterance's sound."""
-
-    def __init__(self, edges: Edges, sample_rate_hz: int) -> None:
-        self._left = edges.silent_frames
-        self._floor = 10 ** (edges.silence_dbfs / 20)
-        self._fade = round(edges.fade_in_ms * sample_rate_hz / 1000)
-        self._started = False
-        self.withheld_frames = 0
-
-    def shape(self, pcm: Floats, samples_per_frame: int) -> Floats:
-        """What of a chunk is to be heard: float32 [samples], whole frames, possibly none."""
-        if self._started:
-            return pcm
-        start = 0
-        while self._left and start < pcm.size:
-            frame = pcm[start : start + samples_per_frame]
-            if np.sqrt(np.mean(frame * frame)) > self._floor:
-                break
-            start += samples_per_frame
-            self._left -= 1
-            self.withheld_frames += 1
-        if start >= pcm.size:
-            return pcm[:0]
-        self._started = True
-        kept = pcm[start:].copy()
-        ramp = np.arange(min(self._fade, kept.size), dtype=np.float32) / max(self._fade, 1)
-        kept[: ramp.size] *= ramp
-        return kept

@@ -6,15 +6,25 @@ the question whether anybody still wants to hear it. Knows nothing of sound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from s2s.tts.qwen3.feed import Stale
 from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards, Watch
-from s2s.tts.qwen3.ports import CodePredictor, Embeddings, Ids, State, Talker, TalkerOutput
+from s2s.tts.qwen3.ports import (
+    CodePredictor,
+    Embeddings,
+    Floats,
+    Ids,
+    PredictorState,
+    State,
+    Talker,
+    TalkerOutput,
+)
 from s2s.tts.qwen3.prompt import Prompt
 from s2s.tts.qwen3.sampling import Draws, FirstCodes, SeededDraws
 from s2s.tts.qwen3.spec import Generation, Spec
@@ -22,9 +32,11 @@ from s2s.tts.qwen3.spec import Generation, Spec
 PREFILL_POSITIONS = 64
 """Prompt positions between two questions whether to stop."""
 
+FED_FRAMES = 750
+"""The most frames of a text whose length is not known when it begins: a minute."""
+
 T = TypeVar("T", bound=State)
-P = TypeVar("P", bound=State)
-Stale = Callable[[], bool]
+P = TypeVar("P", bound=PredictorState)
 
 
 def never() -> bool:
@@ -52,9 +64,12 @@ class Take:
     guards: Guards = UNGUARDED
 
     @classmethod
-    def seeded(cls, generation: Generation, seed: int, guards: Guards = UNGUARDED) -> Take:
-        """All random numbers from one seed."""
-        return cls(generation, SeededDraws(seed), SeededDraws(seed, 1), guards)
+    def seeded(
+        cls, generation: Generation, seed: int, guards: Guards = UNGUARDED, attempt: int = 0
+    ) -> Take:
+        """All random numbers from one seed; other ones for every attempt."""
+        talker, predictor = SeededDraws(seed, 2 * attempt), SeededDraws(seed, 2 * attempt + 1)
+        return cls(generation, talker, predictor, guards)
 
 
 @dataclass(slots=True)
@@ -68,15 +83,24 @@ class FrameReport:
     prefilled_positions: int = 0
     talker_steps: int = 0
     prefill_s: float = 0.0
+    stall_s: float = 0.0
+    """Time in which it stood still because the next token of the text had not come."""
     talker_s: list[float] = field(default_factory=list)
     predictor_s: list[float] = field(default_factory=list)
+    predictor_passes: int = 0
 
 
 def frame_limit(prompt: Prompt, spec: Spec, take: Take) -> int:
-    """The most frames an utterance may have: by its text, the settings and the model's reach."""
+    """The most frames an utterance may have: by its text, as far as it is known, the settings and
+    the model's reach."""
     generation = take.generation.max_new_tokens - 1
     room = spec.talker.max_positions - len(prompt.embeddings)
-    wanted = take.guards.limit(prompt.text_tokens)
+    coming = prompt.coming
+    if coming is None:
+        wanted = take.guards.limit(prompt.text_tokens)
+    else:
+        wanted = take.guards.limit(coming.tokens) if coming.ended else FED_FRAMES
+        room = min(room, FED_FRAMES)
     limit = min(generation, room) if wanted is None else min(generation, room, wanted)
     if limit < 1:
         raise ValueError(f"a prompt of {len(prompt.embeddings)} positions leaves no room to speak")
@@ -107,6 +131,17 @@ def prefill(
     return out
 
 
+def next_text(prompt: Prompt, frame: int, stale: Stale, report: FrameReport) -> Floats | None:
+    """float32 [H]: what is added to the codes of a frame. Stands still until a text that is still
+    being written has come that far; None when it never will."""
+    if prompt.coming is None:
+        return prompt.text_vector(frame)
+    began = perf_counter()
+    text = prompt.coming.vector(frame + 1, stale)
+    report.stall_s += perf_counter() - began
+    return text
+
+
 def frames(
     model: LanguageModel[T, P],
     states: tuple[T, P],
@@ -119,11 +154,11 @@ def frames(
     """Frames of codes, int64 [G] each, until the end; ``report.ending`` then says which.
 
     ``out`` is what the prefill gave. ``stale`` is asked before every talker step and before every
-    frame. Official loop: qwen-tts 0.1.1, ``Qwen3TTSTalkerForConditionalGeneration.forward``.
+    frame; between the two, a text that is still being written is waited for. Official loop:
+    qwen-tts 0.1.1, ``Qwen3TTSTalkerForConditionalGeneration.forward``.
     """
     spec, generation = model.spec, take.generation
-    limit = frame_limit(prompt, spec, take)
-    watch = Watch(take.guards, limit)
+    watch = Watch(take.guards)
     first = FirstCodes(
         codes=spec.codes,
         eos=spec.ids.eos,
@@ -139,25 +174,28 @@ def frames(
         if code0 == spec.ids.eos:
             report.ending = Ending.END
             return
-        began = perf_counter()
+        began, passes = perf_counter(), states[1].passes
         rest = model.predictor.frame(
             states[1], out.hidden, code0, generation.predictor, take.predictor_draws
         )
         report.predictor_s.append(perf_counter() - began)
+        report.predictor_passes += states[1].passes - passes
         codes = np.concatenate([[code0], rest])
         at = report.frames
         report.frames += 1
-        report.ending = watch.after(code0, text_left=at + 1 < len(prompt.trailing))
+        report.ending = watch.after(
+            code0, prompt.text_left(at), limit=frame_limit(prompt, spec, take)
+        )
         if report.ending is not None:
             report.unwanted_frames = watch.trailing_frames(report.ending)
         yield codes
         if report.ending is not None:
             return
-        if stale():
+        text = next_text(prompt, at, stale, report)
+        if text is None or stale():
             report.ending = Ending.STOPPED
             return
         began = perf_counter()
-        vector = model.embeddings.frames(codes[None])[0] + prompt.text_vector(at)
-        out = model.talker.step(states[0], vector)
+        out = model.talker.step(states[0], model.embeddings.frames(codes[None])[0] + text)
         report.talker_steps += 1
         report.talker_s.append(perf_counter() - began)

@@ -56,26 +56,25 @@ UNGUARDED = Guards(frames_per_token=0, silent_frames=0, same_frames=0, repeats=0
 class Watch:
     """Applies the guards to one utterance."""
 
-    def __init__(self, guards: Guards, limit: int | None) -> None:
-        """``limit``: frames after which it must end."""
+    def __init__(self, guards: Guards) -> None:
         self._guards = guards
-        self._limit = limit
         self._codes: deque[int] = deque(maxlen=_GRAM * max(guards.repeats, 1))
         self._frames = 0
         self._same = 0
         self._silent = 0
 
-    def after(self, code0: int, text_left: bool) -> Ending | None:
+    def after(self, code0: int, text_left: bool, limit: int | None) -> Ending | None:
         """Told each frame's first code in turn; why to end after it, or None to go on.
 
-        ``text_left``: some of the text has yet to be fed.
+        ``text_left``: it was made before all of the text was fed. ``limit``: frames after which
+        it must end, as far as is known by now.
         """
         guards = self._guards
         self._same = self._same + 1 if self._codes and self._codes[-1] == code0 else 1
         self._silent = self._silent + 1 if code0 in guards.silent_codes and not text_left else 0
         self._codes.append(code0)
         self._frames += 1
-        half = 0 if self._limit is None else self._limit // 2
+        half = 0 if limit is None else limit // 2
         if guards.silent_frames and self._silent >= guards.silent_frames and self._frames >= half:
             return Ending.SILENCE
         silent = code0 in guards.silent_codes
@@ -83,7 +82,7 @@ class Watch:
             return Ending.REPETITION
         if guards.repeats and self._loops():
             return Ending.REPETITION
-        if self._limit is not None and self._frames >= self._limit:
+        if limit is not None and self._frames >= limit:
             return Ending.LIMIT
         return None
 

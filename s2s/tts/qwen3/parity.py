@@ -13,12 +13,12 @@ from typing import TypeVar
 import numpy as np
 
 from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.ports import Floats, Ids, State
+from s2s.tts.qwen3.ports import Floats, Ids, PredictorState, State
 from s2s.tts.qwen3.prompt import Prompt
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 T = TypeVar("T", bound=State)
-P = TypeVar("P", bound=State)
+P = TypeVar("P", bound=PredictorState)
 
 _GREEDY = Sampling(greedy=True)
 

@@ -29,6 +29,13 @@ class State(Protocol):
         ...
 
 
+class PredictorState(State, Protocol):
+    """Scratch memory of the code predictor."""
+
+    passes: int
+    """Passes over its weights made with it so far."""
+
+
 S = TypeVar("S", bound=State)
 
 

@@ -14,14 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from s2s.tts.qwen3.feed import FedText, Stale, TextFeed, TextTokens
 from s2s.tts.qwen3.ports import Embeddings, Floats, Ids
 from s2s.tts.qwen3.spec import Kind, Spec
 from s2s.tts.qwen3.tokenizer import Tokenizer
 
 ROLE_TOKENS = 3  # <|im_start|> assistant \n
+_ROLE = "<|im_start|>assistant\n"
+_TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 _TAIL_TOKENS = 5  # <|im_end|> \n <|im_start|> assistant \n
+_REFERENCE_TAIL = "<|im_end|>\n"
 _REFERENCE_TAIL_TOKENS = 2  # <|im_end|> \n
 AUTO = "auto"
+_NOTHING = "there is nothing to say: the text is empty"
 
 
 class PromptError(ValueError):
@@ -51,13 +56,15 @@ class Reference:
 class Request:
     """What to say and how.
 
+    ``text`` may still be being written: it is then spoken along with its feed, each token as it
+    comes, in the layout that has the text alongside the sound.
     ``speaker`` names a trained speaker (CustomVoice), ``reference`` a recorded one (Base),
     ``instruction`` describes manner or voice. ``language`` is a name of the model's list, or None
     to leave it open. ``streaming`` picks the layout; None is the official default: text alongside
     the sound for clones, all text first otherwise.
     """
 
-    text: str
+    text: str | TextFeed
     language: str | None = None
     speaker: str | None = None
     instruction: str | None = None
@@ -73,8 +80,10 @@ class Prompt:
     trailing: float32 [n, H]: the text vector added to frame t, for t below n.
     pad: float32 [H]: the text vector added to every later frame, for ever. Without it the model
     never ends.
-    text_tokens: tokens of the text to be spoken.
+    text_tokens: tokens of the text to be spoken, as far as it is known.
     prefix: leading positions that depend on voice, language and instruction alone.
+    text_frames: frames whose codes are made before all of the text was fed.
+    coming: where the text comes from that is still being written; ``trailing`` is then empty.
     """
 
     embeddings: Floats
@@ -82,10 +91,18 @@ class Prompt:
     pad: Floats
     text_tokens: int
     prefix: int
+    text_frames: int = 0
+    coming: FedText | None = None
 
     def text_vector(self, frame: int) -> Floats:
-        """float32 [H]: what is added to the codes of a frame."""
+        """float32 [H]: what is added to the codes of a frame, once all of the text is known."""
         return self.trailing[frame] if frame < len(self.trailing) else self.pad
+
+    def text_left(self, frame: int) -> bool:
+        """Some of the text had yet to be fed when this frame's codes were made."""
+        if self.coming is not None:
+            return self.coming.left(frame)  # the first token stands in the prompt
+        return frame < self.text_frames
 
 
 class PromptBuilder:
@@ -107,36 +124,65 @@ class PromptBuilder:
         the model's kind, and for a text without a single token.
         """
         check_request(request, self._spec)
-        body = self._tokens(request.text)
+        if isinstance(request.text, TextFeed):
+            raise PromptError("the text is still being written: begin with it instead")
+        body = self._tokens(request.text, _TAIL, _TAIL_TOKENS)
         if not body.size:
-            raise PromptError("there is nothing to say: the text is empty")
+            raise PromptError(_NOTHING)
         streaming = request.streaming
         if streaming is None:
             streaming = self._spec.kind is Kind.BASE
-        codec = self._codec_prefix(request)
-        head = self._head(request, codec)
+        head = self._head(request, self._codec_prefix(request))
         reference = request.reference
         if reference is not None and reference.codes is not None:
-            voice = self._tokens(reference.text, _REFERENCE_TAIL_TOKENS)
+            voice = self._tokens(reference.text, _REFERENCE_TAIL, _REFERENCE_TAIL_TOKENS)
             rest, trailing = self._in_context(voice, body, reference.codes, streaming)
             # One position at least must be left to feed, or there is nothing to go on from.
             prefix = len(head) + min(len(voice), len(rest) - 1)
+            in_prompt = not streaming or len(voice) + len(body) <= len(reference.codes)
         else:
             rest, trailing = self._streaming(body) if streaming else self._whole(body)
             prefix = len(head)
+            in_prompt = not streaming
         return Prompt(
             embeddings=np.concatenate([head, rest]),
             trailing=trailing,
             pad=self._pad,
             text_tokens=len(body),
             prefix=prefix,
+            text_frames=0 if in_prompt else len(trailing),
         )
 
-    def _tokens(self, text: str, tail: int = _TAIL_TOKENS) -> Ids:
+    def begin(self, request: Request, feed: TextFeed, stale: Stale) -> Prompt | None:
+        """The prompt of a request whose text ``feed`` is to bring, waiting for its first token;
+        None when it is stale or the feed was closed.
+
+        Raises PromptError as ``build`` does.
+        """
+        check_request(request, self._spec)
+        tokens = TextTokens(
+            self._tokenizer, _ROLE, _TAIL, skipped=ROLE_TOKENS, dropped=_TAIL_TOKENS
+        )
+        coming = FedText(feed, tokens, self._embeddings.text, self._eos, self._pad)
+        first = coming.vector(0, stale)
+        if first is None:
+            return None
+        if not coming.tokens:
+            raise PromptError(_NOTHING)
+        head = self._head(request, self._codec_prefix(request))
+        start = first + self._codec([self._spec.ids.bos])
+        return Prompt(
+            embeddings=np.concatenate([head, start]),
+            trailing=self._pads(0),
+            pad=self._pad,
+            text_tokens=coming.tokens,
+            prefix=len(head),
+            coming=coming,
+        )
+
+    def _tokens(self, text: str, tail: str, tail_tokens: int) -> Ids:
         """Ids of a text as the model sees it: within its template, which merges at the seams."""
-        again = "<|im_start|>assistant\n" if tail == _TAIL_TOKENS else ""
-        whole = self._tokenizer.encode(f"<|im_start|>assistant\n{text}<|im_end|>\n{again}")
-        return whole[ROLE_TOKENS:-tail]
+        return self._tokenizer.encode(f"{_ROLE}{text}{tail}")[ROLE_TOKENS:-tail_tokens]
 
     def _codec_prefix(self, request: Request) -> Floats:
         """The codec track up to codec_pad: language tag, speaker, pad. float32 [n, H]."""
@@ -156,7 +202,7 @@ class PromptBuilder:
     def _head(self, request: Request, codec: Floats) -> Floats:
         """Everything before the text: instruction, role, then the codec track under text pads.
         float32 [n, H]."""
-        role = self._tokenizer.encode("<|im_start|>assistant\n")
+        role = self._tokenizer.encode(_ROLE)
         parts = []
         if request.instruction and self._spec.takes_instruction:
             said = self._tokenizer.encode(f"<|im_start|>user\n{request.instruction}<|im_end|>\n")
@@ -220,7 +266,19 @@ def check_request(request: Request, spec: Spec) -> None:
         raise PromptError("a VoiceDesign model takes a description, not a speaker")
     if request.reference is not None:
         _check_reference(request.reference, spec)
+    if isinstance(request.text, TextFeed):
+        _check_fed(request)
     _language_id(request, spec)
+
+
+def _check_fed(request: Request) -> None:
+    if request.streaming is False:
+        raise PromptError("all text before the sound needs all of the text: give it whole")
+    if request.reference is not None and request.reference.in_context:
+        raise PromptError(
+            "cloning in context needs all of the text at once: give it whole, or clone the voice "
+            "without its codes"
+        )
 
 
 def _check_reference(reference: Reference, spec: Spec) -> None:

@@ -15,14 +15,14 @@ from typing import TypeVar
 import numpy as np
 
 from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.ports import Floats, Ids, State, TalkerOutput
+from s2s.tts.qwen3.ports import Floats, Ids, PredictorState, State, TalkerOutput
 from s2s.tts.qwen3.prompt import Prompt
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
 
 A = TypeVar("A", bound=State)
-B = TypeVar("B", bound=State)
+B = TypeVar("B", bound=PredictorState)
 C = TypeVar("C", bound=State)
-D = TypeVar("D", bound=State)
+D = TypeVar("D", bound=PredictorState)
 
 _TOP = 5
 _GREEDY = Sampling(greedy=True)

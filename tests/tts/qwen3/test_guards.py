@@ -13,9 +13,9 @@ from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards, Watch
 
 def ending_of(codes: list[int], guards: Guards, limit: int | None = None) -> tuple[int, Ending]:
     """Frames until the end, and why."""
-    watch = Watch(guards, limit)
+    watch = Watch(guards)
     for at, code in enumerate(codes, start=1):
-        ending = watch.after(code, text_left=False)
+        ending = watch.after(code, text_left=False, limit=limit)
         if ending is not None:
             return at, ending
     return len(codes), Ending.END
@@ -46,13 +46,13 @@ def test_silence_after_the_text_ends_it_in_the_second_half_only() -> None:
 
 
 def test_silence_while_text_is_left_goes_on() -> None:
-    watch = Watch(Guards(silent_codes={0}, repeats=0), 1000)
-    assert [watch.after(0, text_left=True) for _ in range(100)] == [None] * 100
+    watch = Watch(Guards(silent_codes={0}, repeats=0))
+    assert [watch.after(0, text_left=True, limit=1000) for _ in range(100)] == [None] * 100
 
 
 def test_frames_that_said_nothing_are_counted() -> None:
-    watch = Watch(Guards(silent_codes={0}), 20)
-    endings = [watch.after(code, text_left=False) for code in [5, 6, *[0] * 12]]
+    watch = Watch(Guards(silent_codes={0}))
+    endings = [watch.after(code, text_left=False, limit=20) for code in [5, 6, *[0] * 12]]
     assert endings[-1] is Ending.SILENCE
     assert watch.trailing_frames(Ending.SILENCE) == 12
     assert watch.trailing_frames(Ending.LIMIT) == 0
