@@ -1,7 +1,7 @@
 """Model runtimes with their threads pinned down, and what this machine is.
 
-Spinning worker threads are off everywhere: two stages that spin on two busy cores cost more than
-one (a factor of six on the language model, measured).
+Worker threads never spin while there is nothing to do: two stages that spin on two busy cores cost
+more than one (a factor of six on the language model, measured).
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ def onnx_session(
     threads: int = 1,
     providers: tuple[str, ...] = ("CPUExecutionProvider",),
     arena: bool = True,
+    spin: bool = False,
 ) -> onnxruntime.InferenceSession:
-    """An onnxruntime session with explicit threads that never spin.
+    """An onnxruntime session with explicit threads that never spin between runs.
 
     Args:
         model: path of an .onnx or .ort file, or the serialized model itself.
         threads: intra-op threads; inter-op is always 1.
         providers: execution providers in order of preference.
         arena: False gives memory back after each run instead of keeping the peak.
+        spin: threads wait for each other awake while a run lasts: for graphs of many small
+            operators, when nothing else wants the processor meanwhile.
     """
     import onnxruntime
 
@@ -55,7 +58,8 @@ def onnx_session(
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = arena
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
     source = model if isinstance(model, bytes) else str(model)
     return onnxruntime.InferenceSession(source, options, providers=list(providers))

@@ -1,8 +1,9 @@
-"""Converts a checkpoint in the official layout into one that ``ggml`` loads, once.
+"""Converts a checkpoint in the official layout, once, into one that a backend loads.
 
 The result is a folder that still has the official layout, so that everything else reads it like
 the original: configs, tokenizer files, the speech tokenizer as it was, the speaker encoder in
-``model.safetensors``; the language model lies in three GGUF files beside them (see ``layout``). It
+``model.safetensors``. The language model lies beside them: in three GGUF files (see ``layout``),
+or, for a mix of ``onnx_quant``, in graphs (see ``onnx_decoder``) and the third of those files. It
 is built under another name and renamed when it is whole. A few megabytes of weights are in memory
 at a time.
 """
@@ -22,7 +23,26 @@ from s2s.tts.qwen3.checkpoint import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.fingerprint import fingerprint
 from s2s.tts.qwen3.hub import Source, fetch, hub_id, local
 from s2s.tts.qwen3.layout import FORMAT, Plan, Planner
-from s2s.tts.qwen3.quant import Bytes, Floats, Mix, TensorType, mix, predictor_default
+from s2s.tts.qwen3.onnx_decoder import (
+    GRAPH_VERSION,
+    PREDICTOR_GRAPH,
+    TALKER_GRAPH,
+    Job,
+    build_predictor,
+    build_talker,
+    stack_bytes,
+)
+from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES, BlockMix
+from s2s.tts.qwen3.onnx_quant import predictor_default as block_predictor_default
+from s2s.tts.qwen3.quant import (
+    MIXES,
+    Bytes,
+    Floats,
+    Mix,
+    TensorType,
+    mix,
+    predictor_default,
+)
 from s2s.tts.qwen3.spec import read_spec
 
 DEFAULT_QUANT = "q4_k_m"
@@ -52,6 +72,8 @@ class Record:
     quant: str
     predictor_quant: str
     format: int = FORMAT
+    graphs: int = 0
+    """Version of its graphs; 0 when it has none and is for ``ggml``."""
 
 
 def silent(file: str, done_bytes: int, total_bytes: int) -> None:
@@ -71,17 +93,16 @@ def convert(
 
     source: a folder in the official layout, the name of an entry in ``converted``, a short name of
     a published model, or a hub id; what was once converted from the hub needs neither the network
-    nor the download again. quant: a name of ``quant.MIXES``; the code predictor gets q8_0 or
-    better unless ``predictor_quant`` says otherwise. converted: the folder of converted
-    checkpoints, made if missing.
+    nor the download again. quant: a name of ``quant.MIXES`` or ``onnx_quant.BLOCK_MIXES``; the code
+    predictor gets eight bits or more unless ``predictor_quant`` says otherwise. converted: the
+    folder of converted checkpoints, made if missing.
     Raises ValueError for an unknown quant, HubError when the source cannot be had, SpecError,
     CheckpointError or GGUFError for one that cannot be used, ConvertError when it is already
     converted to something else or the disk is full, LlamaError when a K-quant is wanted and there
     is no llama.cpp library to make it.
     """
-    talker = mix(quant)
-    predictor = mix(predictor_quant) if predictor_quant else predictor_default(talker)
-    wanted = (talker.name, predictor.name, FORMAT)
+    mixes = _mixes(quant, predictor_quant)
+    wanted = (*(mix.name for mix in mixes), FORMAT, _graphs(mixes[0]))
     origin = ""
     found = local(source, converted)
     if found is None:
@@ -98,7 +119,7 @@ def convert(
             f"{found.folder} is already converted, to {done.quant} (predictor "
             f"{done.predictor_quant}); give the official checkpoint to convert it anew"
         )
-    job = _Job(found, origin, (talker, predictor), threads, progress)
+    job = _Conversion(found, origin, mixes, threads, progress)
     target = converted / job.folder_name
     if read_record(target) == job.record:
         return target
@@ -109,8 +130,36 @@ def convert(
     return target
 
 
-def _made(record: Record) -> tuple[str, str, int]:
-    return record.quant, record.predictor_quant, record.format
+_Mixes = tuple[Mix, Mix] | tuple[BlockMix, BlockMix]
+"""Of talker and predictor; both for the same backend."""
+
+
+def _mixes(quant: str, predictor_quant: str | None) -> _Mixes:
+    known = [*MIXES, *BLOCK_MIXES]
+    for name in (quant, predictor_quant or quant):
+        if name.lower() not in known:
+            raise ValueError(f"unknown quant {name!r}; known: {', '.join(known)}")
+    block = BLOCK_MIXES.get(quant.lower())
+    if block is None:
+        whole = mix(quant)
+        return whole, mix(predictor_quant) if predictor_quant else predictor_default(whole)
+    if not predictor_quant:
+        return block, block_predictor_default(block)
+    predictor = BLOCK_MIXES.get(predictor_quant.lower())
+    if predictor is None:
+        raise ValueError(
+            f"a talker in {quant} needs a predictor in one of {', '.join(BLOCK_MIXES)}, "
+            f"not {predictor_quant}"
+        )
+    return block, predictor
+
+
+def _graphs(talker: Mix | BlockMix) -> int:
+    return GRAPH_VERSION if isinstance(talker, BlockMix) else 0
+
+
+def _made(record: Record) -> tuple[str, str, int, int]:
+    return record.quant, record.predictor_quant, record.format, record.graphs
 
 
 def _records(converted: Path) -> Iterator[tuple[Path, Record]]:
@@ -129,14 +178,14 @@ def read_record(folder: Path) -> Record | None:
         return None
 
 
-class _Job:
+class _Conversion:
     """One conversion."""
 
     def __init__(
         self,
         source: Source,
         origin: str,
-        mixes: tuple[Mix, Mix],
+        mixes: _Mixes,
         threads: int,
         progress: Progress,
     ) -> None:
@@ -153,14 +202,16 @@ class _Job:
         key = fingerprint(
             source.folder / "config.json", *files, *sorted(codec.glob("*.safetensors"))
         )
-        self.record = Record(key, source.name, origin, mixes[0].name, mixes[1].name)
+        self.record = Record(
+            key, source.name, origin, mixes[0].name, mixes[1].name, graphs=_graphs(mixes[0])
+        )
 
     @property
     def folder_name(self) -> str:
         """Name, quantisation and source: another checkpoint of the same name gets another."""
         record = self.record
         quant = record.quant
-        if record.predictor_quant != predictor_default(self._mixes[0]).name:
+        if record.predictor_quant != _mixes(record.quant, None)[1].name:
             quant += f"-predictor-{record.predictor_quant}"
         return f"{record.name}-{quant}-{record.source[:8]}"
 
@@ -179,15 +230,31 @@ class _Job:
 
     def _fill(self, folder: Path) -> None:
         planner = Planner(self._spec, self._weights, _k_quantize, self._threads)
-        talker, predictor = self._mixes
-        plans = (
-            (planner.talker(talker), talker),
-            (planner.predictor(predictor), predictor),
-            (planner.tables(talker, predictor), talker),
-        )
-        self._check_disk(folder, [plan for plan, _ in plans])
-        for plan, used in plans:
-            self._write(folder, plan, used)
+        match self._mixes:
+            case Mix() as talker, Mix() as predictor:
+                plans = (
+                    (planner.talker(talker), talker),
+                    (planner.predictor(predictor), predictor),
+                    (planner.tables(talker, predictor), talker),
+                )
+                self._check_disk(folder, _plan_bytes([plan for plan, _ in plans]))
+                for plan, used in plans:
+                    self._write(folder, plan, used.name)
+            case BlockMix() as talker, BlockMix() as predictor:
+                plan = planner.tables(MIXES["f32" if talker.whole else "q8_0"], None)
+                stacks = (
+                    (build_talker, TALKER_GRAPH, talker, self._spec.talker),
+                    (build_predictor, PREDICTOR_GRAPH, predictor, self._spec.predictor),
+                )
+                sizes = [stack_bytes(mix, spec) for _, _, mix, spec in stacks]
+                self._check_disk(folder, _plan_bytes([plan]) + sum(sizes))
+                for (build, name, used, _), size in zip(stacks, sizes, strict=True):
+                    advance = self._advance(f"{name}.onnx", size)
+                    marks = {"source": self.record.source}
+                    build(
+                        Job(self._spec, self._weights, used, folder, marks, self._threads, advance)
+                    )
+                self._write(folder, plan, talker.name)
         _write_speaker_encoder(self._weights, folder / "model.safetensors", self.record.source)
         _copy_small(self._folder, folder)
         codec = folder / "speech_tokenizer"
@@ -198,33 +265,41 @@ class _Job:
         record = json.dumps(asdict(self.record), indent=1)
         (folder / _RECORD).write_text(record + "\n", encoding="utf-8")
 
-    def _write(self, folder: Path, plan: Plan, used: Mix) -> None:
-        total = sum(tensor.nbytes for tensor in plan.tensors)
+    def _advance(self, name: str, total: int) -> Callable[[int], None]:
+        """Sums up the bytes of a file that are done, and shows them."""
         done = 0
 
         def advance(nbytes: int) -> None:
             nonlocal done
             done += nbytes
-            self._progress(plan.name, done, total)
+            self._progress(name, done, total)
 
+        return advance
+
+    def _write(self, folder: Path, plan: Plan, quant: str) -> None:
+        advance = self._advance(plan.name, _plan_bytes([plan]))
         marks: dict[str, gguf.Value] = {
             "s2s.format": FORMAT,
             "s2s.source": self.record.source,
-            "s2s.quant": used.name,
+            "s2s.quant": quant,
         }
         gguf.write(folder / plan.name, plan.metadata | marks, plan.tensors, advance)
 
-    def _check_disk(self, folder: Path, plans: list[Plan]) -> None:
+    def _check_disk(self, folder: Path, language_bytes: int) -> None:
         codec = sum(
             file.stat().st_size
             for file in (self._folder / "speech_tokenizer").glob("*.safetensors")
         )
-        need = sum(tensor.nbytes for plan in plans for tensor in plan.tensors) + codec
+        need = language_bytes + codec
         free = shutil.disk_usage(folder).free
         if free < need + _SPARE_BYTES:
             raise ConvertError(
                 f"{folder.parent}: {need >> 20} MB are needed and {free >> 20} MB are free"
             )
+
+
+def _plan_bytes(plans: list[Plan]) -> int:
+    return sum(tensor.nbytes for plan in plans for tensor in plan.tensors)
 
 
 def _k_quantize(rows: Floats, kind: TensorType) -> Bytes:

@@ -106,8 +106,8 @@ class Planner:
         metadata = _stock_metadata("code predictor", shape, PREDICTOR_VOCABULARY, mix)
         return Plan(PREDICTOR, metadata, tensors)
 
-    def tables(self, talker: Mix, predictor: Mix) -> Plan:
-        """Input tables and heads.
+    def tables(self, talker: Mix, predictor: Mix | None) -> Plan:
+        """Input tables and heads; without a mix for the predictor, input tables alone.
 
         ``text``: text vectors after the text projection. ``codec``: the talker's codec table.
         ``codes.g``: the vectors of code group g + 1, g from 0, as the talker's feedback sums them.
@@ -129,25 +129,22 @@ class Planner:
         tensors += [self._table(f"codes.{g}", names[g], exact) for g in groups]
         if spec.projected:
             tensors += self._projected(["talker.model.codec_embedding.weight", *names[:-1]], exact)
-            tensors.append(
-                self._matrix(
-                    "projection.weight",
-                    f"{prefix}.small_to_mtp_projection.weight",
-                    predictor.better,
-                )
-            )
-            tensors.append(
-                self._vector("projection.bias", f"{prefix}.small_to_mtp_projection.bias")
-            )
-        tensors += [
-            self._matrix(f"head.{g}", f"{prefix}.lm_head.{g}.weight", predictor.better)
-            for g in groups
-        ]
+        if predictor is not None:
+            tensors += self._heads(predictor)
         metadata: dict[str, Value] = {
             "general.architecture": TABLES_ARCHITECTURE,
             "general.name": "Qwen3-TTS tables",
         }
         return Plan(TABLES, metadata, tensors)
+
+    def _heads(self, mix: Mix) -> Iterator[NewTensor]:
+        prefix = "talker.code_predictor"
+        if self._spec.projected:
+            name = f"{prefix}.small_to_mtp_projection"
+            yield self._matrix("projection.weight", f"{name}.weight", mix.better)
+            yield self._vector("projection.bias", f"{name}.bias")
+        for group in range(self._spec.groups - 1):
+            yield self._matrix(f"head.{group}", f"{prefix}.lm_head.{group}.weight", mix.better)
 
     def _stack(self, prefix: str, shape: DecoderSpec, mix: Mix) -> Iterator[NewTensor]:
         for layer in range(shape.layers):

@@ -12,15 +12,15 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from onnx import NodeProto, TensorProto, ValueInfoProto
+    from onnx import GraphProto, NodeProto, TensorProto, ValueInfoProto
 
-Attribute = int | float | str | Sequence[int]
+Attribute: TypeAlias = "int | float | str | Sequence[int] | GraphProto"
 Dim = int | str
 
 _OPSET = 17
@@ -44,6 +44,7 @@ class GraphBuilder:
         self._data = (directory / self._data_name).open("wb")
         self._nodes: list[NodeProto] = []
         self._weights: list[TensorProto] = []
+        self._bulk: list[TensorProto] = []  # of the branch being built, if any
         self._inputs: list[ValueInfoProto] = []
         self._outputs: list[ValueInfoProto] = []
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
@@ -80,6 +81,40 @@ class GraphBuilder:
         output = name or self._fresh(op_type)
         self._add_node(op_type, inputs, [output], contrib, attributes)
         return output
+
+    def ops(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        contrib: bool = False,
+        **attributes: Attribute,
+    ) -> None:
+        """Add a node whose outputs have the given names. An optional input is left out by ""."""
+        self._add_node(op_type, inputs, outputs, contrib, attributes)
+
+    def expose(self, value: str, dtype: type[np.generic], shape: Sequence[Dim]) -> None:
+        """Make ``value`` a graph output under its own name, with no copy in between."""
+        self._outputs.append(_value_info(value, dtype, shape))
+
+    def choose(self, condition: str, yes: Callable[[], str], no: Callable[[], str]) -> str:
+        """``yes()`` where the bool ``condition`` holds, else ``no()``: only that is computed.
+
+        Both add nodes and return a float32 value; they may use everything added before. What
+        they add by `bulk` belongs to the branch: onnxruntime rearranges the weights of an operator
+        for speed only where they lie in the operator's own graph.
+        """
+        from onnx import TensorProto, helper
+
+        branches: list[GraphProto] = []
+        for build in (yes, no):
+            outside = self._nodes, self._bulk
+            self._nodes, self._bulk = [], []
+            value = build()
+            result = helper.make_tensor_value_info(value, TensorProto.FLOAT, None)
+            branches.append(helper.make_graph(self._nodes, value, [], [result], self._bulk))
+            self._nodes, self._bulk = outside
+        return self.op("If", condition, then_branch=branches[0], else_branch=branches[1])
 
     def split(self, value: str, sizes: Sequence[int], axis: int) -> list[str]:
         """Cut ``value`` along ``axis`` into parts of the given sizes."""
@@ -123,13 +158,20 @@ class GraphBuilder:
         self._weights.append(self._tensor(name, array.astype(np.float32, copy=False)))
         return name
 
+    def bulk(self, array: npt.NDArray[np.generic]) -> str:
+        """A large constant kept exactly as it is and never compared with others."""
+        name = self._fresh("bulk")
+        self._bulk.append(self._tensor(name, np.asarray(array, order="C")))
+        return name
+
     def save(self, metadata: dict[str, str]) -> Path:
         """Write the graph file and return its path; a session can read ``metadata`` back."""
         import onnx
         from onnx import helper
 
+        weights = self._weights + self._bulk
         graph = helper.make_graph(
-            self._nodes, self._name, self._inputs, self._outputs, initializer=self._weights
+            self._nodes, self._name, self._inputs, self._outputs, initializer=weights
         )
         model = helper.make_model(
             graph,
