@@ -1,0 +1,260 @@
+"""Stopping real engines at random moments: no work goes on, nothing is left or forgotten."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+import psutil
+import pytest
+
+from s2s.tts.qwen3 import ggml, native
+from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.convert import convert
+from s2s.tts.qwen3.engine import UNTOUCHED, Edges, Engine, Speech
+from s2s.tts.qwen3.frames import LanguageModel
+from s2s.tts.qwen3.guards import UNGUARDED, Ending
+from s2s.tts.qwen3.llama_library import installed
+from s2s.tts.qwen3.ports import (
+    CodecDecoder,
+    CodePredictor,
+    Floats,
+    Ids,
+    PredictorState,
+    State,
+    Talker,
+    TalkerOutput,
+)
+from s2s.tts.qwen3.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.sampling import Draws, Sampling
+from s2s.tts.qwen3.schedule import ScheduleConfig
+from s2s.tts.qwen3.spec import Spec, read_spec
+from s2s.tts.qwen3.tokenizer import Tokenizer
+
+ABORTS = {0: 200, 3: 60}
+"""By how many frames the language model may be ahead, in a thread of its own."""
+FRAMES = 6
+SEED = 11
+REQUEST = Request("Stop me at any moment, please.", language="English", speaker="ryan")
+SCHEDULE = ScheduleConfig(codec_chunk_ramp=(1, 2, 3), codec_chunk_frames=3)
+FLAT_BYTES = 6 << 20
+
+T = TypeVar("T", bound=State)
+P = TypeVar("P", bound=PredictorState)
+
+
+@dataclass
+class Work:
+    """Counts the calls of all ports; raises the alarm in the middle of one of them."""
+
+    alarm_at: int | None = None
+    calls: int = 0
+    begun_after_alarm: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self) -> None:
+        with self._lock:
+            self.begun_after_alarm += self.alarm
+            self.calls += 1
+
+    @property
+    def alarm(self) -> bool:
+        return self.alarm_at is not None and self.calls > self.alarm_at
+
+    def reset(self, alarm_at: int | None) -> None:
+        self.alarm_at, self.calls, self.begun_after_alarm = alarm_at, 0, 0
+
+
+@dataclass
+class WatchedTalker(Generic[T]):
+    inner: Talker[T]
+    work: Work
+
+    def new_state(self, max_positions: int) -> T:
+        return self.inner.new_state(max_positions)
+
+    def prefill(self, state: T, embeddings: Floats) -> TalkerOutput:
+        self.work.begin()
+        return self.inner.prefill(state, embeddings)
+
+    def step(self, state: T, embedding: Floats) -> TalkerOutput:
+        self.work.begin()
+        return self.inner.step(state, embedding)
+
+    def rewind(self, state: T, positions: int) -> None:
+        self.inner.rewind(state, positions)
+
+
+@dataclass
+class WatchedPredictor(Generic[P]):
+    inner: CodePredictor[P]
+    work: Work
+
+    def new_state(self) -> P:
+        return self.inner.new_state()
+
+    def frame(self, state: P, hidden: Floats, code0: int, sampling: Sampling, draws: Draws) -> Ids:
+        self.work.begin()
+        return self.inner.frame(state, hidden, code0, sampling, draws)
+
+
+@dataclass
+class WatchedDecoder:
+    inner: CodecDecoder[CodecState]
+    work: Work
+
+    def new_state(self) -> CodecState:
+        return self.inner.new_state()
+
+    def decode(self, state: CodecState, codes: Ids) -> Floats:
+        self.work.begin()
+        return self.inner.decode(state, codes)
+
+    def fork(self, state: CodecState) -> CodecState:
+        return self.inner.fork(state)
+
+
+@dataclass
+class Rig(Generic[T, P]):
+    """A tiny model on a real backend, with all its work watched."""
+
+    model: LanguageModel[T, P]
+    decoder: OnnxCodecDecoder
+    prompts: PromptBuilder
+    work: Work = field(default_factory=Work)
+
+    def engine(self, frames_ahead: int = 0, edges: Edges | None = None) -> Engine[T, P, CodecState]:
+        watched = replace(
+            self.model,
+            talker=WatchedTalker(self.model.talker, self.work),
+            predictor=WatchedPredictor(self.model.predictor, self.work),
+        )
+        return Engine(
+            watched,
+            WatchedDecoder(self.decoder, self.work),
+            self.prompts,
+            samples_per_frame=self.decoder.samples_per_frame,
+            sample_rate_hz=24_000,
+            guards=UNGUARDED,
+            edges=edges or Edges(silence_dbfs=-200.0),
+            frames_ahead=frames_ahead,
+        )
+
+    def speak(self, engine: Engine[T, P, CodecState]) -> Speech:
+        return engine.speak(REQUEST, seed=SEED, schedule=SCHEDULE, stale=lambda: self.work.alarm)
+
+    def whole(self, engine: Engine[T, P, CodecState]) -> Floats:
+        self.work.reset(None)
+        return np.concatenate([chunk.pcm for chunk in self.speak(engine).chunks])
+
+
+Language = LanguageModel[State, PredictorState]
+
+
+def _ggml(folder: Path, spec: Spec, request: pytest.FixtureRequest) -> Language:
+    if not installed():
+        pytest.skip("no llama.cpp library: pip install xllamacpp")
+    return ggml.load(folder, spec, threads=1).language
+
+
+def _native(folder: Path, spec: Spec, request: pytest.FixtureRequest) -> Language:
+    cache = request.getfixturevalue("kernel_cache")
+    return native.load(folder, spec, threads=1, cache=cache).language
+
+
+BACKENDS = [
+    pytest.param(_ggml, id="ggml", marks=pytest.mark.ggml),
+    pytest.param(_native, id="native"),
+]
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def rig(
+    request: pytest.FixtureRequest,
+    tiny_qwen3: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Rig[State, PredictorState]:
+    home = tmp_path_factory.mktemp("home")
+    folder = convert(tiny_qwen3("0.6b-customvoice"), "q8_0", converted=home)
+    spec = read_spec(folder)
+    endless = replace(spec.generation, min_new_tokens=10_000, max_new_tokens=FRAMES + 1)
+    spec = replace(spec, generation=endless)
+    model = request.param(folder, spec, request)
+    decoder = open_decoder(folder / "speech_tokenizer", home / "graphs", threads=1)
+    return Rig(model, decoder, PromptBuilder(spec, Tokenizer.load(folder), model.embeddings))
+
+
+@pytest.mark.parametrize("frames_ahead", [0, 3])
+def test_stops_at_random_moments_leave_nothing_behind(
+    rig: Rig[State, PredictorState], frames_ahead: int
+) -> None:
+    random = np.random.Generator(np.random.PCG64(frames_ahead))
+    engine = rig.engine(frames_ahead)
+    expected = rig.whole(rig.engine(frames_ahead))
+    assert expected.size == FRAMES * rig.decoder.samples_per_frame
+    calls = rig.work.calls
+    assert calls >= 2 * FRAMES
+    threads = set(threading.enumerate())
+    process, resident = psutil.Process(), 0
+    for at in range(ABORTS[frames_ahead]):
+        rig.work.reset(int(random.integers(0, calls - 1)))
+        speech = rig.speak(engine)
+        chunks = [chunk.pcm for chunk in speech.chunks]
+        heard = np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+        # Who had already asked may begin one more call, in the other thread.
+        assert rig.work.begun_after_alarm <= (1 if frames_ahead else 0)
+        assert speech.report.ending is Ending.STOPPED
+        assert set(threading.enumerate()) == threads
+        assert np.array_equal(heard, expected[: heard.size])
+        if at % 20 == 10:
+            assert np.array_equal(rig.whole(engine), expected)
+        if at == ABORTS[frames_ahead] // 4:
+            resident = process.memory_info().rss
+    assert process.memory_info().rss - resident < FLAT_BYTES
+    engine.close()
+
+
+@pytest.mark.parametrize("frames_ahead", [0, 3])
+def test_whoever_stops_listening_stops_the_work(
+    rig: Rig[State, PredictorState], frames_ahead: int
+) -> None:
+    engine = rig.engine(frames_ahead)
+    expected = rig.whole(rig.engine(frames_ahead))
+    threads = set(threading.enumerate())
+    for chunks in range(4):
+        rig.work.reset(None)
+        speech = rig.speak(engine)
+        for _ in range(chunks):
+            next(speech.chunks)
+        speech.close()
+        calls = rig.work.calls
+        assert set(threading.enumerate()) == threads
+        assert rig.work.calls == calls
+        assert np.array_equal(rig.whole(engine), expected)
+    engine.close()
+
+
+def test_after_a_stop_speech_starts_as_softly_as_ever(rig: Rig[State, PredictorState]) -> None:
+    """The 5 ms of the fade and the withheld frames are those of a fresh engine."""
+    plain = rig.whole(rig.engine(edges=UNTOUCHED))
+    frame = rig.decoder.samples_per_frame
+    loudness = [float(np.sqrt(np.mean(plain[at * frame :][:frame] ** 2))) for at in range(2)]
+    floor_dbfs = 20 * np.log10(max(loudness) * 2)  # both count as silence, and no more may
+    engine = rig.engine(edges=Edges(silent_frames=2, silence_dbfs=float(floor_dbfs)))
+    expected = plain[2 * frame :].copy()
+    expected[:120] *= np.arange(120, dtype=np.float32) / 120
+    for alarm_at in (1, 3, 5, 7):
+        rig.work.reset(alarm_at)
+        for _ in rig.speak(engine).chunks:
+            pass
+        rig.work.reset(None)
+        speech = rig.speak(engine)
+        heard = np.concatenate([chunk.pcm for chunk in speech.chunks])
+        assert np.array_equal(heard, expected)
+        assert speech.report.withheld_frames == 2
+        assert sum(speech.report.decoded_frames) == FRAMES  # decoded once, also what is withheld
+    engine.close()
