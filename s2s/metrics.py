@@ -39,6 +39,9 @@ class Timeline:
     marks: dict[Point, float] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
     """Measures that are no points in time, such as the TTS real-time factor."""
+    passages: list[Mapping[str, str | float]] = field(default_factory=list)
+    """How each passage of the answer was spoken, where the TTS backend tells: why it ended, under
+    "ending", and what it counts."""
 
     def since_speech_ms(self) -> dict[str, float]:
         """Each mark in ms after the end of speech."""
@@ -76,6 +79,11 @@ class Metrics:
         with self._lock:
             self._timeline(turn).values[name] = value
 
+    def passage(self, turn: TurnId, ending: str, measures: Mapping[str, float]) -> None:
+        """Note how a passage of the answer was spoken, and why it ended."""
+        with self._lock:
+            self._timeline(turn).passages.append({"ending": ending, **measures})
+
     def finish(self, turn: TurnId) -> Timeline | None:
         """The answer was heard: close and return its timeline."""
         with self._lock:
@@ -90,6 +98,8 @@ class Metrics:
                     "ms": timeline.since_speech_ms(),
                     **timeline.values,
                 }
+                if timeline.passages:
+                    record["passages"] = timeline.passages
                 self._file.write(json.dumps(record) + "\n")
                 self._file.flush()
             return timeline

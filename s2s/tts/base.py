@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,16 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageReport:
+    """How one passage of a text was spoken: for the metrics alone."""
+
+    ending: str
+    """Why it ended, in one word: "end" when the model was done."""
+    measures: Mapping[str, float]
+    """What the backend counts, by name: "frames", "rtf" (seconds of work for one of sound), ..."""
+
+
+@dataclass(frozen=True, slots=True)
 class AudioChunk:
     """A piece of sound."""
 
@@ -33,6 +43,8 @@ class AudioChunk:
     """float32 [samples] at the backend's rate."""
     spoken_chars: int | None = None
     """Characters of the text spoken once this chunk has been heard; None when unknown."""
+    report: PassageReport | None = None
+    """With the last chunk of a passage, which may be empty, from a backend that counts."""
 
 
 class TtsError(RuntimeError):

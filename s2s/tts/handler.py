@@ -293,9 +293,12 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for chunk in self._synthesizer.synthesize(
             spoken.text, voice=first.voice or self._voice, language=language, stop=stale
         ):
+            if chunk.report is not None:
+                turn, report = first.response.turn, chunk.report
+                self._state.metrics.passage(turn, report.ending, report.measures)
             if stale():
                 return
-            if made == 0:
+            if made == 0 and len(chunk.samples):
                 self._state.mark(first.response, "first_audio")
                 ttfa_ms = 1000 * (clock.now() - started_s)
                 self._state.metrics.value(first.response.turn, "tts_ttfa_ms", ttfa_ms)

@@ -24,7 +24,7 @@ from s2s.messages import (
     TtsMessage,
 )
 from s2s.metrics import Metrics
-from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.base import AudioChunk, Capabilities, PassageReport, TtsError
 from s2s.tts.handler import TtsHandler, TtsSettings, joined
 from s2s.turns.cancel import CancelScope
 from s2s.turns.speculation import SpeculativeTurns
@@ -371,6 +371,49 @@ def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
     assert timeline.values["tts_ttfa_ms"] == 0.0
     assert timeline.values["tts_rtf"] == pytest.approx(0.5)
     assert timeline.since_speech_ms()["first_audio"] == 0.0
+
+
+@dataclass
+class Counting(Voice):
+    """Tells how each passage went: one that ended at once, then one that was spoken."""
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        nothing = np.zeros(0, dtype=np.float32)
+        yield AudioChunk(nothing, report=PassageReport("silence", {"frames": 1}))
+        self.on_chunk()
+        yield from super().synthesize(text, voice=voice, language=language, stop=stop)
+        ending = "stopped" if stop() else "end"
+        yield AudioChunk(nothing, report=PassageReport(ending, {"frames": 12, "rtf": 0.5}))
+
+
+def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
+    rig = Rig(Counting(samples_a_char=1600))
+    rig.voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.05)
+    rig.metrics.mark(RESPONSE.turn, "speech_stopped", 0.0)
+    assert sound(rig.send(say("Hello."))).size
+    timeline = rig.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    assert timeline.passages == [
+        {"ending": "silence", "frames": 1},
+        {"ending": "end", "frames": 12, "rtf": 0.5},
+    ]
+    assert timeline.values["tts_ttfa_ms"] == pytest.approx(50)
+
+
+def test_a_passage_that_was_interrupted_is_told_of_too() -> None:
+    rig = Rig(Counting(samples_a_char=1600))
+    rig.voice.on_chunk = lambda: rig.scope.cancel() if rig.voice.made == 2 else None
+    rig.send(say("Hello."))
+    timeline = rig.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    assert [passage["ending"] for passage in timeline.passages] == ["silence", "stopped"]
 
 
 def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 
+from s2s.tts.base import PassageReport
 from s2s.tts.qwen3.frames import FrameReport
+from s2s.tts.qwen3.guards import Ending
 from s2s.tts.qwen3.schedule import FRAME_MS, Costs, uninterrupted_start_ms
 
 
@@ -49,6 +51,18 @@ class Report(FrameReport):
     def work_s(self) -> float:
         """Seconds of work, waiting left out: for text, and for whoever reads the chunks."""
         return self.prefill_s + sum(self.talker_s) + sum(self.predictor_s) + sum(self.codec_s)
+
+    @property
+    def passage(self) -> PassageReport:
+        """What of it belongs in an answer's metrics, once it has ended."""
+        found: dict[str, float] = {"frames": self.frames, "withheld_frames": self.withheld_frames}
+        if self.retries:
+            found["retries"] = self.retries
+        if self.predictor_s:
+            found["passes_a_frame"] = round(self.predictor_passes / len(self.predictor_s), 2)
+        if self.audio_s:
+            found["rtf"] = round(self.work_s / self.audio_s, 3)
+        return PassageReport((self.ending or Ending.STOPPED).name.lower(), found)
 
     def again(self) -> None:
         """What was made so far counts as work only: it starts anew."""

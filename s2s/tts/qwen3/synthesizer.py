@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from s2s.runtime import Resources, cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.passages import passages
@@ -152,8 +154,9 @@ class Qwen3:
                 yield AudioChunk(chunk.pcm)
         finally:
             speech.close()
-        report = speech.report
-        log.debug("qwen3: %d frames, %s", report.frames, report.ending)
+        passage = speech.report.passage
+        log.debug("qwen3: %s: %s", passage.ending, passage.measures)
+        yield AudioChunk(np.zeros(0, np.float32), report=passage)
 
     def _request(self, text: str, voice: str | None, language: str | None) -> Request:
         """The engine's request. Raises TtsError for a voice or language there is not."""

@@ -177,7 +177,8 @@ class Stage:
         clock = ManualClock()
         self.scope, turns = CancelScope(clock), SpeculativeTurns(clock)
         inbox: Channel = Channel(32, clock=clock)
-        state = SessionState(self.scope, turns, clock, Metrics(), lambda event: None)
+        self.metrics = Metrics()
+        state = SessionState(self.scope, turns, clock, self.metrics, lambda event: None)
         self.handler = TtsHandler(synthesizer, inbox, state, TtsSettings(16_000))
         turns.observe(RESPONSE.turn, grace_until_s=0.0)
 
@@ -192,6 +193,13 @@ def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) 
     whole = sound_of(speaker, "Hi.", language="en").size / 24_000
     assert seconds == pytest.approx(whole, abs=0.5)
     assert out[-1] == AudioResponseDone(RESPONSE)
+    timeline = stage.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    (passage,) = timeline.passages
+    assert passage["ending"] in ("end", "limit")
+    assert passage["frames"] == round(whole / 0.08) + float(passage["withheld_frames"])
+    assert passage["passes_a_frame"] == 15
+    assert float(passage["rtf"]) > 0
 
 
 def test_through_the_stage_a_barge_in_stops_within_a_chunk(speaker: Qwen3) -> None:
