@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import median
 
-FRAME_MS = 80.0
+from s2s.tts.qwen3.costs import FRAME_MS, Costs
+
 _EWMA_ALPHA = 0.3
 _EDGE_MOST_FRAMES = 25
 _EDGE_LONGEST_CALL_MS = 250.0
-_EDGE_SPARE_MS = 50.0
-_EDGE_FRAMES = 125  # ten seconds
-_EDGE_EXACT_MS = 0.25
-_ROUNDING_MS = 1e-6
+_EDGE_SPARE = 0.1  # by which a chunk may take longer than measured
+_EDGE_RESERVES = (0.1, 0.05, 0.02, 0.0)
+_EDGE_FIRST_MS = 400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,9 @@ class ScheduleConfig:
     ``initial_codec_chunk_frames`` 0 lets the load choose the first chunk. A ramp overrides it;
     ``codec_chunk_adaptive`` overrides both. ``codec_left_context_frames`` is the window a decoder
     without state would decode again; the stateful one here never does.
+
+    ``edge_costs`` is this project's own: chunks that grow with the sound that waits unplayed, by
+    what a chunk costs on this machine; after the first it overrides everything above.
     """
 
     initial_codec_chunk_frames: int = 1
@@ -41,6 +43,7 @@ class ScheduleConfig:
     codec_chunk_ramp_divisor: int = 15
     codec_chunk_ramp_delta_min: int = 2
     codec_left_context_frames: int = 72
+    edge_costs: Costs | None = None
 
     def __post_init__(self) -> None:
         if self.codec_chunk_frames < 1 or self.initial_codec_chunk_frames < 0:
@@ -112,7 +115,11 @@ class ChunkSchedule:
         )
         first = config.initial_codec_chunk_frames or dynamic
         self._ramp: Sequence[int] = config.codec_chunk_ramp or (min(first, steady),)
-        self._adaptive = _Adaptive(config, dynamic) if config.codec_chunk_adaptive else None
+        self._adaptive: _Paced | _Adaptive | None = None
+        if config.edge_costs is not None:
+            self._adaptive = _Paced(config.edge_costs, min(first, steady), steady)
+        elif config.codec_chunk_adaptive:
+            self._adaptive = _Adaptive(config, dynamic)
 
     @property
     def emitted(self) -> int:
@@ -142,6 +149,37 @@ class ChunkSchedule:
             return self._emitted + self._adaptive.target
         steady = self._config.codec_chunk_frames
         return ramp_cumulative(self._ramp, steady, self._index)
+
+
+class _Paced:
+    """Chunks as large as the sound still unplayed allows, when playback began with the first."""
+
+    def __init__(self, costs: Costs, first: int, most: int) -> None:
+        self._costs = costs
+        self._most = most
+        self._least = min(first, most)
+        self.target = first
+        self._emitted = 0
+        self._free_ms = 0.0
+        self._play_from_ms: float | None = None
+
+    def note(self, frames: int, now_ms: float) -> None:
+        """A chunk of ``frames`` goes out now; settles ``target``, the frames of the next."""
+        costs = self._costs
+        free_ms = max(now_ms, self._free_ms) + costs.decoded_ms(frames)
+        self._free_ms = free_ms
+        if self._play_from_ms is None:
+            self._play_from_ms = free_ms
+        self._emitted += frames
+        until_ms = self._play_from_ms + self._emitted * FRAME_MS
+        codes_from_ms = now_ms if costs.together else free_ms
+        for size in range(self._most, self._least, -1):
+            decode_from_ms = max(codes_from_ms + size * costs.codes_ms, free_ms)
+            takes_ms = decode_from_ms + costs.decoded_ms(size) - now_ms
+            if now_ms + (1 + _EDGE_SPARE) * takes_ms <= until_ms:
+                self.target = size
+                return
+        self.target = self._least
 
 
 class _Adaptive:
@@ -184,53 +222,6 @@ class _Adaptive:
         return min(max(self.target + delta, greedy), steady)
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What a machine needs, in milliseconds.
-
-    codes_ms: the codes of one frame. call_ms, decode_ms: a call of the decoder, and each frame in
-    it. together: codes are made while others are decoded; else the two take turns.
-    """
-
-    codes_ms: float
-    call_ms: float = 0.0
-    decode_ms: float = 0.0
-    together: bool = False
-
-    @classmethod
-    def measured(
-        cls, codes_ms: float, calls: Sequence[tuple[int, float]], together: bool = False
-    ) -> Costs:
-        """From calls of the decoder: (frames, milliseconds). The line through the medians of the
-        smallest and the largest; calls of one size only leave ``call_ms`` at 0."""
-        if not calls:
-            return cls(codes_ms, together=together)
-        small, large = min(calls)[0], max(calls)[0]
-        small_ms = median(took_ms for frames, took_ms in calls if frames == small)
-        large_ms = median(took_ms for frames, took_ms in calls if frames == large)
-        if small == large:
-            return cls(codes_ms, 0.0, small_ms / small, together)
-        decode_ms = min(max(0.0, (large_ms - small_ms) / (large - small)), large_ms / large)
-        return cls(codes_ms, max(0.0, large_ms - large * decode_ms), decode_ms, together)
-
-    def frame_ms(self, frames: int) -> float:
-        """One frame of many, in chunks of ``frames``: below FRAME_MS sound is made in real time."""
-        decoded_ms = self._call(frames) / frames
-        if self.together:
-            return max(self.codes_ms, decoded_ms)
-        return self.codes_ms + decoded_ms
-
-    def ready_ms(self, free_ms: float, emitted: int, frames: int) -> float:
-        """When a chunk is ready that follows ``emitted`` frames, the last of which was ready at
-        ``free_ms``."""
-        if self.together:
-            return max((emitted + frames) * self.codes_ms, free_ms) + self._call(frames)
-        return free_ms + frames * self.codes_ms + self._call(frames)
-
-    def _call(self, frames: int) -> float:
-        return self.call_ms + frames * self.decode_ms
-
-
 def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[float, int]]:
     """The chunks of an utterance of ``frames``: (ready in ms after the prefill, frames)."""
     schedule = ChunkSchedule(config)
@@ -271,29 +262,29 @@ def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
     return start
 
 
-def edge_schedule(costs: Costs, later_ms: float = 0.0) -> ScheduleConfig:
-    """The schedule for a machine: the earliest uninterrupted start, then the earliest first chunk,
-    then the largest chunks that never outrun playback. The largest throughout for a machine that
-    cannot keep up: it does the least work, and whoever plays has to wait.
-
-    Two latencies pull apart where a call of the decoder costs something whatever is in it: tiny
-    chunks come early and run dry, chunks that last come late. ``later_ms`` is by how much the
-    uninterrupted start may be missed for an earlier first chunk. Nothing is kept for a machine
-    that is slower at times; for that, give the costs of its slower moments.
+def edge_schedule(costs: Costs) -> ScheduleConfig:
+    """The schedule for a machine: a first chunk small enough to be early and large enough that
+    what follows keeps ahead of playback, with something in reserve; then chunks as large as the
+    sound that still waits allows (`_Paced`). The largest throughout for a machine that cannot keep
+    up: it does the least work, and whoever plays has to wait.
     """
     most = _most_frames(costs)
-    if costs.frame_ms(most) > FRAME_MS:  # no start is early enough: as little work as can be
-        return ScheduleConfig(initial_codec_chunk_frames=most, codec_chunk_frames=most)
-    start_ms = _earliest_start_ms(costs) + later_ms
-    found = (_growing(costs, start_ms, first) for first in range(1, most + 1))
-    sizes = next(filter(None, found))
-    steady = sizes[-1]
-    while sizes and sizes[-1] == steady:
-        sizes.pop()
-    if len(sizes) < 2:
-        first = sizes[0] if sizes else steady
-        return ScheduleConfig(initial_codec_chunk_frames=first, codec_chunk_frames=steady)
-    return ScheduleConfig(codec_chunk_ramp=(*sizes, steady), codec_chunk_frames=steady)
+    first = next(
+        filter(None, (_first_frames(costs, most, share) for share in _EDGE_RESERVES)), most
+    )
+    return ScheduleConfig(
+        initial_codec_chunk_frames=first, codec_chunk_frames=most, edge_costs=costs
+    )
+
+
+def _first_frames(costs: Costs, most: int, reserve: float) -> int | None:
+    """The smallest chunk that keeps up, a ``reserve`` of real time left; None when there is none
+    or it comes too late."""
+    keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= FRAME_MS * (1 - reserve))
+    first = next(keep_up, None)
+    if first is None or costs.ready_ms(0.0, 0, first) > _EDGE_FIRST_MS:
+        return None
+    return first
 
 
 def _most_frames(costs: Costs) -> int:
@@ -302,46 +293,6 @@ def _most_frames(costs: Costs) -> int:
         if costs.call_ms + frames * costs.decode_ms <= _EDGE_LONGEST_CALL_MS:
             return frames
     return 1
-
-
-def _earliest_start_ms(costs: Costs) -> float:
-    """Bisected to a quarter of a millisecond: the larger the chunks, the better for what follows,
-    so a start is possible when the largest chunks that are in time for it never run out."""
-    most = _most_frames(costs)
-
-    def possible(start_ms: float) -> bool:
-        fits = (n for n in range(most, 0, -1) if costs.ready_ms(0.0, 0, n) <= start_ms)
-        first = next(fits, None)
-        return first is not None and bool(_growing(costs, start_ms, first))
-
-    early, late = 0.0, costs.ready_ms(0.0, 0, most)
-    while late - early > _EDGE_EXACT_MS:
-        middle = (early + late) / 2
-        early, late = (early, middle) if possible(middle) else (middle, late)
-    return late
-
-
-def _growing(costs: Costs, start_ms: float, first: int) -> list[int]:
-    """The largest chunks that never run dry when playback starts at ``start_ms``; empty when there
-    are none. Beyond the smallest size that keeps up with playback only with time to spare."""
-    most = _most_frames(costs)
-    lasting = next((n for n in range(1, most) if costs.frame_ms(n) <= FRAME_MS), most)
-    free_ms = costs.ready_ms(0.0, 0, first)
-    if free_ms > start_ms:
-        return []
-    sizes, emitted = [first], first
-    while emitted < _EDGE_FRAMES:
-        until_ms = start_ms + emitted * FRAME_MS
-        for size in range(most, 0, -1):
-            spare_ms = _EDGE_SPARE_MS if size > lasting else 0.0
-            ready_ms = costs.ready_ms(free_ms, emitted, size)
-            if ready_ms + spare_ms <= until_ms + _ROUNDING_MS:
-                break
-        else:
-            return []
-        free_ms, emitted = ready_ms, emitted + size
-        sizes.append(size)
-    return sizes if sizes[-1] >= lasting else []
 
 
 def _valid_ramp(ramp: Sequence[int]) -> bool:

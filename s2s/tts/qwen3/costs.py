@@ -1,0 +1,58 @@
+"""What a frame of speech costs on a machine: numbers alone, knowing no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+FRAME_MS = 80.0
+"""What a frame lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a machine needs, in milliseconds.
+
+    codes_ms: the codes of one frame. call_ms, decode_ms: a call of the decoder, and each frame in
+    it. together: codes are made while others are decoded; else the two take turns.
+    """
+
+    codes_ms: float
+    call_ms: float = 0.0
+    decode_ms: float = 0.0
+    together: bool = False
+
+    @classmethod
+    def measured(
+        cls, codes_ms: float, calls: Sequence[tuple[int, float]], together: bool = False
+    ) -> Costs:
+        """From calls of the decoder: (frames, milliseconds). The line through the medians of the
+        smallest and the largest; calls of one size only leave ``call_ms`` at 0."""
+        if not calls:
+            return cls(codes_ms, together=together)
+        small, large = min(calls)[0], max(calls)[0]
+        small_ms = median(took_ms for frames, took_ms in calls if frames == small)
+        large_ms = median(took_ms for frames, took_ms in calls if frames == large)
+        if small == large:
+            return cls(codes_ms, 0.0, small_ms / small, together)
+        decode_ms = min(max(0.0, (large_ms - small_ms) / (large - small)), large_ms / large)
+        return cls(codes_ms, max(0.0, large_ms - large * decode_ms), decode_ms, together)
+
+    def frame_ms(self, frames: int) -> float:
+        """One frame of many, in chunks of ``frames``: below FRAME_MS sound is made in real time."""
+        each_ms = self.decoded_ms(frames) / frames
+        if self.together:
+            return max(self.codes_ms, each_ms)
+        return self.codes_ms + each_ms
+
+    def ready_ms(self, free_ms: float, emitted: int, frames: int) -> float:
+        """When a chunk is ready that follows ``emitted`` frames, the last of which was ready at
+        ``free_ms``."""
+        if self.together:
+            return max((emitted + frames) * self.codes_ms, free_ms) + self.decoded_ms(frames)
+        return free_ms + frames * self.codes_ms + self.decoded_ms(frames)
+
+    def decoded_ms(self, frames: int) -> float:
+        """One call of the decoder."""
+        return self.call_ms + frames * self.decode_ms
