@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from s2s.runtime import onnx_session
 from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.layout import TABLES
 from s2s.tts.qwen3.onnx_decoder import (
     GRAPH_VERSION,
     HEADS_GRAPH,
@@ -28,7 +27,7 @@ from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.speculation import choose_codes
-from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, open_file
+from s2s.tts.qwen3.tables import CodeVectors, TableEmbeddings, open_tables
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, IOBinding, OrtValue
@@ -57,28 +56,34 @@ def load(folder: Path, spec: Spec, threads: int, guesses: int = 0) -> OnnxModel:
     ``speculation``). Raises OnnxError or GGUFError when a file is missing, damaged, of another
     version or another checkpoint, or when there is no onnxruntime.
     """
-    tables = open_file(folder / TABLES)
-    source = str(tables.metadata.get("s2s.source"))
-    talker = _open(folder, TALKER_GRAPH, source, threads)
-    predictor = _open(folder, PREDICTOR_GRAPH, source, threads)
-    heads = _open(folder, HEADS_GRAPH, source, threads)
-    projection = _open(folder, PROJECTION_GRAPH, source, 1) if spec.projected else None
-    language = LanguageModel(
-        spec,
-        TableEmbeddings(tables, spec),
-        OnnxTalker(_Stack(talker, spec.talker), spec),
-        OnnxPredictor(
-            _Stack(predictor, spec.predictor),
-            _Heads(heads, spec),
-            None if projection is None else _Projection(projection),
-            CodeVectors(tables, spec),
-            guesses,
-        ),
-    )
-    return OnnxModel(language, _mark(talker, "quant"), _mark(predictor, "quant"))
+    talker, quant = open_talker(folder, spec, threads)
+    predictor, predictor_quant = open_predictor(folder, spec, threads, guesses)
+    embeddings = TableEmbeddings(open_tables(folder), spec)
+    return OnnxModel(LanguageModel(spec, embeddings, talker, predictor), quant, predictor_quant)
 
 
-def _open(folder: Path, name: str, source: str, threads: int) -> InferenceSession:
+def open_talker(folder: Path, spec: Spec, threads: int) -> tuple[OnnxTalker, str]:
+    """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
+    session, quant = _open(folder, TALKER_GRAPH, threads)
+    return OnnxTalker(_Stack(session, spec.talker), spec), quant
+
+
+def open_predictor(
+    folder: Path, spec: Spec, threads: int, guesses: int = 0
+) -> tuple[OnnxPredictor, str]:
+    """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
+    session, quant = _open(folder, PREDICTOR_GRAPH, threads)
+    heads, _ = _open(folder, HEADS_GRAPH, threads)
+    projection = None
+    if spec.projected:
+        projection = _Projection(_open(folder, PROJECTION_GRAPH, threads=1)[0])
+    stack = _Stack(session, spec.predictor)
+    vectors = CodeVectors(open_tables(folder), spec)
+    return OnnxPredictor(stack, _Heads(heads, spec), projection, vectors, guesses), quant
+
+
+def _open(folder: Path, name: str, threads: int) -> tuple[InferenceSession, str]:
+    """A graph and its quantisation."""
     path = folder / f"{name}.onnx"
     for file in (path, folder / f"{name}.onnx.data"):
         if not file.is_file():
@@ -103,15 +108,12 @@ def _open(folder: Path, name: str, source: str, threads: int) -> InferenceSessio
         ) from error
     except broken as error:
         raise OnnxError(f"{path} cannot be opened; convert it again ({error})") from error
-    if _mark(session, "version") != str(GRAPH_VERSION):
+    marks = session.get_modelmeta().custom_metadata_map
+    if marks.get("version") != str(GRAPH_VERSION):
         raise OnnxError(f"{path} is of another version of this program; convert it again")
-    if _mark(session, "source") != source:
-        raise OnnxError(f"{folder}: the files come from different checkpoints; convert again")
-    return session
-
-
-def _mark(session: InferenceSession, name: str) -> str:
-    return session.get_modelmeta().custom_metadata_map.get(name, "")
+    if marks.get("source") != open_tables(folder).metadata.get("s2s.source"):
+        raise OnnxError(f"{folder}: its files come from different checkpoints; convert again")
+    return session, marks.get("quant", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +297,7 @@ class OnnxPredictor:
         self._heads = heads
         self._projection = projection
         self._vectors = vectors
-        self._guesses = guesses
+        self.guesses = guesses
 
     def new_state(self) -> OnnxCache:
         """A cache of one frame."""
@@ -309,7 +311,7 @@ class OnnxPredictor:
             hidden = self._projection(hidden)
         first = np.stack([hidden, self._vectors(0, code0)])
         passes = _Frame(self._stack, self._heads, self._vectors, state, first)
-        return choose_codes(passes, self._guesses, sampling, draws)
+        return choose_codes(passes, self.guesses, sampling, draws)
 
 
 class _Frame:

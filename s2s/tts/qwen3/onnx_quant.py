@@ -18,6 +18,7 @@ Bytes = npt.NDArray[np.uint8]
 
 _PIECE_VALUES = 1 << 16  # what is worked on at a time stays in the processor's cache
 _RANGES_4 = np.linspace(0.7, 1.05, 6, dtype=np.float32)
+_TINY = np.float32(1e-30)
 _RANGES_8 = np.ones(1, dtype=np.float32)  # nothing is gained by cutting off
 
 
@@ -118,10 +119,11 @@ def _quantize(blocks: Floats, bits: int) -> tuple[Bytes, Floats, Bytes]:
     squared error is the sum of squares minus what the fit explains.
     """
     top = np.float32(2**bits - 1)
-    low, high = blocks.min(1, keepdims=True), blocks.max(1, keepdims=True)
+    # A zero point is a whole number of the same range, so the range has to hold zero.
+    low = np.minimum(blocks.min(1, keepdims=True), 0)
+    high = np.maximum(blocks.max(1, keepdims=True), 0)
     middle, span = (low + high) / 2, high - low
-    flat = span <= np.finfo(np.float32).tiny * top  # one value throughout, or next to nothing
-    span = np.where(flat, np.maximum(2 * np.abs(middle), 1), span)
+    span = np.where(span > _TINY, span, 1)  # a block of nothing, or next to it, becomes zeros
     best_whole = np.zeros(blocks.shape, np.uint8)
     best_zero = np.zeros(low.shape, np.uint8)
     best_scale = np.zeros(low.shape, np.float32)

@@ -96,3 +96,26 @@ def test_models_that_make_other_voices_differ(tiny_qwen3: Tiny) -> None:
     small, large = tiny_qwen3("0.6b-base"), tiny_qwen3("1.7b-base")
     assert voice_fingerprint(small) == voice_fingerprint(small)
     assert voice_fingerprint(small) != voice_fingerprint(large)
+
+
+def test_only_the_chosen_branch_is_computed(tmp_path: Path) -> None:
+    """Large weights of a branch lie in it, beside those of the graph in one data file."""
+    random = np.random.default_rng(1)
+    weights = [random.standard_normal((40, 40)).astype(np.float32) for _ in range(3)]
+    with GraphBuilder(tmp_path, "either") as graph:
+        x = graph.input("x", np.float32, (2, 40))
+        number = graph.input("number", np.int64, ())
+        shared = graph.op("MatMul", x, graph.bulk(weights[0]))
+
+        def times(at: int) -> str:
+            return graph.op("MatMul", shared, graph.bulk(weights[at]))
+
+        first = graph.op("Less", number, graph.constant(np.array(1, np.int64)))
+        chosen = graph.choose(first, lambda: times(1), lambda: times(2))
+        graph.output("y", chosen, np.float32, (2, 40))
+        session = onnx_session(graph.save({}))
+    x_value = random.standard_normal((2, 40)).astype(np.float32)
+    for number_value in (0, 1):
+        (y,) = session.run(None, {"x": x_value, "number": np.array(number_value)})
+        expected = x_value @ weights[0] @ weights[1 + number_value]
+        np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-3)
