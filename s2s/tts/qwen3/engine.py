@@ -36,7 +36,7 @@ D = TypeVar("D", bound=State)
 
 _ROOM_STEP = 256  # positions; states are reused, so their sizes are kept alike
 _PRIMED_VOICES = 8
-_ATTEMPTS = 3
+_RETRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +182,12 @@ class Engine(Generic[T, P, D]):
             state.close()
 
     def _chunks(self, wanted: _Wanted, prompt: Prompt | None) -> Generator[Chunk, None, None]:
-        began_s, feed, report = perf_counter(), wanted.feed, wanted.report
+        feed, report = wanted.feed, wanted.report
+        report.began_s = perf_counter()
         try:
             if feed is not None:
                 prompt = self._prompts.begin(wanted.request, feed, wanted.stale)
-                report.stall_s += perf_counter() - began_s
+                report.stall_s += perf_counter() - report.began_s
             if prompt is None:
                 report.ending = Ending.STOPPED
                 return
@@ -195,7 +196,7 @@ class Engine(Generic[T, P, D]):
             limit = frame_limit(prompt, self._model.spec, take)
             idle, done = self._claim(prompt, len(prompt.embeddings) + limit)
             try:
-                yield from self._attempts(wanted, prompt, idle, done, began_s)
+                yield from self._attempts(wanted, prompt, idle, done)
             except Exception:
                 idle.broken = True
                 raise
@@ -208,9 +209,9 @@ class Engine(Generic[T, P, D]):
                 report.text_tokens = prompt.coming.tokens
 
     def _attempts(
-        self, wanted: _Wanted, prompt: Prompt, idle: _Idle[T, P], done: int, began_s: float
+        self, wanted: _Wanted, prompt: Prompt, idle: _Idle[T, P], done: int
     ) -> Generator[Chunk, None, None]:
-        """Speak; and once more with other random numbers when it went round in circles before
+        """Speak; and again with other random numbers when it went round in circles before
         anything was heard. What was heard cannot be taken back."""
         report = wanted.report
         out = prefill(self._model.talker, idle.state, prompt, done, wanted.stale, report)
@@ -221,12 +222,11 @@ class Engine(Generic[T, P, D]):
             return
         generation = wanted.generation
         greedy = generation.talker.greedy and generation.predictor.greedy
-        last = 0 if greedy else _ATTEMPTS - 1
-        for attempt in range(last + 1):
-            take = Take.seeded(wanted.generation, wanted.seed, self._guards, attempt)
-            yield from self._attempt(wanted, prompt, idle, out, take, began_s)
-            heard = bool(report.chunk_frames)
-            if heard or report.ending is not Ending.REPETITION or attempt == last:
+        while True:
+            final = greedy or report.retries == _RETRIES
+            take = Take.seeded(generation, wanted.seed, self._guards, report.retries)
+            yield from self._attempt(wanted, prompt, idle, out, take, final=final)
+            if final or not report.in_vain:
                 return
             self._model.talker.rewind(idle.state, len(prompt.embeddings))
             report.again()
@@ -238,7 +238,8 @@ class Engine(Generic[T, P, D]):
         idle: _Idle[T, P],
         out: TalkerOutput,
         take: Take,
-        began_s: float,
+        *,
+        final: bool,
     ) -> Generator[Chunk, None, None]:
         stale, report = wanted.stale, wanted.report
         decoder = self._decoder_state(wanted.voice_codes)
@@ -249,7 +250,7 @@ class Engine(Generic[T, P, D]):
                 made = ahead(made, self._frames_ahead, "qwen3-frames")
             with closing(made):
                 try:
-                    yield from self._sound(made, decoder, wanted.schedule, stale, report, began_s)
+                    yield from self._sound(wanted, made, decoder, final=final)
                 except BaseException:
                     if wanted.feed is not None:
                         wanted.feed.close()  # or a thread that waits for text would never end
@@ -259,21 +260,22 @@ class Engine(Generic[T, P, D]):
 
     def _sound(
         self,
+        wanted: _Wanted,
         made: Iterator[Ids],
         decoder: D,
-        config: ScheduleConfig,
-        stale: Stale,
-        report: Report,
-        began_s: float,
+        *,
+        final: bool,
     ) -> Iterator[Chunk]:
-        """Frames to chunks of sound, by the schedule."""
-        schedule, onset = ChunkSchedule(config), Onset(self._edges, self._sample_rate_hz)
+        """Frames to chunks of sound, by the schedule. Unless it is the ``final`` attempt, nothing
+        is given out of one in vain."""
+        stale, report = wanted.stale, wanted.report
+        schedule, onset = ChunkSchedule(wanted.schedule), Onset(self._edges, self._sample_rate_hz)
         waiting: list[Ids] = []
         length = 0
 
         def emit(finished: bool) -> Iterator[Chunk]:
             now_s = perf_counter()
-            size = schedule.emit(length, finished, (now_s - began_s) * 1000)
+            size = schedule.emit(length, finished, (now_s - report.began_s) * 1000)
             if not size:
                 return
             if stale():
@@ -291,18 +293,18 @@ class Engine(Generic[T, P, D]):
             report.withheld_frames = onset.withheld_frames
             if kept.size:
                 report.chunk_frames.append(kept.size // self._samples_per_frame)
-                report.chunk_at_s.append(perf_counter() - began_s)
+                report.chunk_at_s.append(perf_counter() - report.began_s)
                 yield Chunk(kept, codes[len(codes) - kept.size // self._samples_per_frame :])
 
         for codes in made:
             waiting.append(codes)
             length += 1
-            if report.ending is None:
+            if length <= report.frames - report.unwanted_frames:
                 yield from emit(finished=False)
         drop = min(report.unwanted_frames, len(waiting))
         del waiting[len(waiting) - drop :]
         length -= drop
-        if report.ending is not Ending.STOPPED:
+        if report.ending is not Ending.STOPPED and (final or not report.in_vain):
             yield from emit(finished=True)
 
     def _claim(self, prompt: Prompt, positions: int) -> tuple[_Idle[T, P], int]:

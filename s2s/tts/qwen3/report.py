@@ -26,6 +26,8 @@ class Report(FrameReport):
     chunk_frames: list[int] = field(default_factory=list)
     chunk_at_s: list[float] = field(default_factory=list)
     """When each chunk was ready, from the start of the utterance."""
+    began_s: float = 0.0
+    """The start, by ``time.perf_counter``: when the first chunk was asked for."""
 
     def costs(self, together: bool = False) -> Costs:
         """What this machine needs, as far as this utterance shows. together: see ``Costs``."""
@@ -63,6 +65,11 @@ class Report(FrameReport):
         if self.audio_s:
             found["rtf"] = round(self.work_s / self.audio_s, 3)
         return PassageReport((self.ending or Ending.STOPPED).name.lower(), found)
+
+    @property
+    def in_vain(self) -> bool:
+        """It went round in circles before anything was heard: it can be tried again unnoticed."""
+        return self.ending is Ending.REPETITION and not self.chunk_frames
 
     def again(self) -> None:
         """What was made so far counts as work only: it starts anew."""

@@ -17,8 +17,9 @@ from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards
 from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.prompt import PromptBuilder, PromptError, Reference, Request
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
+from s2s.tts.qwen3.sampling import Sampling
 from s2s.tts.qwen3.schedule import ScheduleConfig
-from s2s.tts.qwen3.spec import read_spec
+from s2s.tts.qwen3.spec import Generation, read_spec
 from s2s.tts.qwen3.tokenizer import Tokenizer
 
 SAMPLES = 12  # a frame of the counting decoder
@@ -303,6 +304,65 @@ def test_a_guard_ends_it_and_what_it_found_is_not_heard(bench: Bench) -> None:
     assert list(speech.chunks) == []
     assert speech.report.ending is Ending.SILENCE
     assert speech.report.frames == 12
+
+
+def test_circles_that_nobody_heard_are_left_by_another_attempt(bench: Bench) -> None:
+    """One code twice in a row counts as a circle here; a seed is found whose first attempt only
+    has one."""
+    guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
+    whole_at_once = ScheduleConfig(codec_chunk_ramp=(100, 100))
+    engine = bench.make(replace(guards, same_frames=2))
+    for seed in range(200):
+        speech = engine.speak(TEXT, seed=seed, schedule=whole_at_once)
+        chunks = list(speech.chunks)
+        if speech.report.retries == 1 and speech.report.ending is Ending.LIMIT:
+            break
+    else:
+        raise AssertionError("no seed was tried twice")
+    codes = np.concatenate([chunk.codes for chunk in chunks])
+    assert speech.report.frames == len(codes) == FRAMES
+    assert (np.diff(codes[:, 0]) != 0).all()
+    assert speech.report.talker_steps > FRAMES - 1  # the first attempt counts as work
+    assert speech.report.prefilled_positions < speech.report.prompt_positions  # prompt kept
+    again = engine.speak(TEXT, seed=seed, schedule=whole_at_once)
+    assert sound_of(again).tolist() == np.concatenate([c.pcm for c in chunks]).tolist()
+    first = bench.make(guards).speak(TEXT, seed=seed, schedule=whole_at_once)
+    codes = np.concatenate([chunk.codes for chunk in first.chunks])
+    circle = int(np.flatnonzero(np.diff(codes[:, 0]) == 0)[0])
+    assert circle > 0
+    # Once something was heard, it only ends, before more of what says nothing.
+    flat = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=1)
+    heard = engine.speak(TEXT, seed=seed, schedule=flat)
+    kept = np.concatenate([chunk.codes for chunk in heard.chunks])
+    assert heard.report.ending is Ending.REPETITION
+    assert heard.report.retries == 0
+    assert kept.tolist() == codes[: circle + 1].tolist()
+
+
+def test_endless_circles_end(bench: Bench) -> None:
+    guards = replace(UNGUARDED, repeats=1)  # any four frames are a circle
+    late = ScheduleConfig(codec_chunk_ramp=(100, 100))
+    speech = bench.make(guards).speak(TEXT, schedule=late)
+    chunks = list(speech.chunks)
+    assert speech.report.ending is Ending.REPETITION
+    assert speech.report.retries == 2
+    assert [len(chunk.codes) for chunk in chunks] == [4]
+    greedy = Sampling(greedy=True)
+    generation = replace(Generation(), talker=greedy, predictor=greedy, min_new_tokens=10_000)
+    speech = bench.make(guards).speak(TEXT, schedule=late, generation=generation)
+    assert sum(len(chunk.codes) for chunk in speech.chunks) == 4
+    assert speech.report.retries == 0  # it would only say the same again
+
+
+def test_a_language_model_far_ahead_does_not_end_in_one_large_chunk(bench: Bench) -> None:
+    guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
+    flat = ScheduleConfig(initial_codec_chunk_frames=2, codec_chunk_frames=2)
+    speech = bench.make(guards, frames_ahead=100).speak(TEXT, schedule=flat)
+    for _ in speech.chunks:
+        for thread in threading.enumerate():
+            if thread.name == "qwen3-frames":
+                thread.join(10)
+    assert speech.report.chunk_frames == [2, 2, 2, 2]
 
 
 def test_an_empty_text_is_an_error(bench: Bench) -> None:

@@ -43,7 +43,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 @pytest.fixture(scope="module")
 def speaker(tiny_qwen3: Callable[[str], Path], resources: Resources) -> Qwen3:
-    config = Qwen3Config(model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1)
+    config = Qwen3Config(model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1, backend="ggml")
     return Qwen3(config, resources)
 
 
@@ -198,7 +198,7 @@ def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) 
     (passage,) = timeline.passages
     assert passage["ending"] in ("end", "limit")
     assert passage["frames"] == round(whole / 0.08) + float(passage["withheld_frames"])
-    assert passage["passes_a_frame"] == 15
+    assert 5 <= float(passage["passes_a_frame"]) <= 15
     assert float(passage["rtf"]) > 0
 
 
