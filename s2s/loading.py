@@ -17,7 +17,7 @@ from s2s.llm.base import ChatMessage
 from s2s.pipeline import Models
 from s2s.runtime import Resources, cores
 from s2s.store import Store
-from s2s.tts.base import Synthesizer
+from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
 from s2s.turns.endpoint import EndOfTurn
 from s2s.turns.vad import SileroVad
@@ -89,16 +89,22 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
     models = Models(vad, end_of_turn, stt.result(), llm.result(), tts.result())
     warm_up(models, config.session.system_prompt)
     rtf = real_time_factor(models.synthesizer)
+    if isinstance(models.synthesizer, Measured):
+        notice(f"{models.synthesizer.description}: {rtf:.2f} of real time here")
     if rtf > SLOW:
         notice(
             f"{config.tts.backend} needs {rtf:.2f} s for a second of speech on this machine, so "
-            "its answers start late. Quicker: --tts piper or --tts hibari, or a smaller model."
+            "its answers start late. Quicker: --tts piper (streaming VITS), --tts hibari, or a "
+            "smaller model."
         )
     return replace(models, tts_rtf=rtf)
 
 
 def real_time_factor(synthesizer: Synthesizer) -> float:
-    """Seconds of work for a second of speech, measured on one sentence; 0 when it says nothing."""
+    """Seconds of work for a second of speech: as it says itself, else measured on one sentence; 0
+    when it says nothing."""
+    if isinstance(synthesizer, Measured):
+        return synthesizer.real_time_factor
     started_s = time.perf_counter()
     chunks = synthesizer.synthesize("This tells how quick I am.")
     samples = sum(len(chunk.samples) for chunk in chunks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from s2s.audio import Block
 
@@ -23,6 +23,10 @@ class Capabilities:
     cloning: bool = False
     word_timing: bool = False
     """`AudioChunk.spoken_chars` is exact."""
+    ahead_s: float = 4.0
+    """About how much sound waits to be played, at most, before it stands still. Two seconds are
+    plenty for a model that makes sound all the time, and little work to throw away when it is
+    interrupted; one that takes its time before each sentence wants more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +89,19 @@ class Synthesizer(Protocol):
 
     def close(self) -> None:
         """Free the model. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A synthesizer that knows how fast it is on this machine once it is warm."""
+
+    @property
+    def description(self) -> str:
+        """Which model it is and how it is run, in a few words."""
+        ...
+
+    @property
+    def real_time_factor(self) -> float:
+        """Seconds of work for a second of speech."""
         ...

@@ -33,6 +33,9 @@ from s2s.tts.qwen3.spec import read_json
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
 
+CPU = "cpu"
+_PROVIDER = "ExecutionProvider"
+
 MAX_FRAMES_A_RUN = 25
 """A longer call is cut into runs of this many frames, the longest chunk of the usual schedules:
 same samples, bounded memory."""
@@ -60,16 +63,19 @@ class OnnxCodecDecoder:
     """The codec decoder of a checkpoint. Weights are shared by all states; a call may come from
     any thread, a state from one at a time."""
 
-    def __init__(self, graph: Path, spec: CodecDecoderSpec, *, threads: int = 1) -> None:
+    def __init__(
+        self, graph: Path, spec: CodecDecoderSpec, *, threads: int = 1, device: str = CPU
+    ) -> None:
         """Load graphs written by `build_decoder_graphs`; ``graph`` is the path it returned.
 
-        Raises CodecError for older ones.
+        Raises CodecError for older ones, and for a device that is not there.
         """
         self._spec = spec
         self._threads = threads
-        self._frames = _Part(graph, threads)
-        self._steps = _Part(graph.with_name(f"{STEPS_GRAPH}.onnx"), 1)
-        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), 1)
+        providers = execution_providers(device)
+        self._frames = _Part(graph, threads, providers)
+        self._steps = _Part(graph.with_name(f"{STEPS_GRAPH}.onnx"), 1, providers)
+        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), 1, providers)
         self._empty = self._frames.empty | self._steps.empty | self._wave.empty
 
     @classmethod
@@ -81,6 +87,7 @@ class OnnxCodecDecoder:
         fingerprint: str,
         *,
         threads: int = 1,
+        device: str = CPU,
     ) -> OnnxCodecDecoder:
         """From a checkpoint's tensors; the graph is built on first use and kept in ``cache``.
 
@@ -90,7 +97,7 @@ class OnnxCodecDecoder:
         graph = cached_graph(
             folder, FRAMES_GRAPH, lambda to: build_decoder_graphs(spec, tensors, to)
         )
-        return cls(graph, spec, threads=threads)
+        return cls(graph, spec, threads=threads, device=device)
 
     @property
     def codebook_size(self) -> int:
@@ -184,22 +191,45 @@ class OnnxCodecDecoder:
         return np.ascontiguousarray(codes, dtype=np.int64)
 
 
-def open_decoder(folder: Path, cache: Path, *, threads: int = 1) -> OnnxCodecDecoder:
+def open_decoder(
+    folder: Path, cache: Path, *, threads: int = 1, device: str = CPU
+) -> OnnxCodecDecoder:
     """The decoder of a speech tokenizer folder (config.json, model.safetensors).
 
     Its graphs are built on first use and kept in ``cache``; the tensors are read only then.
+    device: "cpu", or an accelerator of onnxruntime by its short name ("cuda", "coreml", ...).
     Raises CodecError, CheckpointError or SpecError for one that cannot be used.
     """
     spec = CodecSpec.from_config(read_json(folder / "config.json")).decoder
     key = codec_fingerprint(folder)
-    return OnnxCodecDecoder.open(spec, Checkpoint(folder), cache, key, threads=threads)
+    return OnnxCodecDecoder.open(
+        spec, Checkpoint(folder), cache, key, threads=threads, device=device
+    )
+
+
+def execution_providers(device: str) -> tuple[str, ...]:
+    """What onnxruntime calls a device, and the processor for what that cannot do.
+
+    Raises CodecError that names those of the installed package.
+    """
+    import onnxruntime
+
+    names = onnxruntime.get_available_providers()
+    known = {name.removesuffix(_PROVIDER).lower(): name for name in names}
+    found = known.get(device.lower())
+    if found is None:
+        raise CodecError(
+            f"onnxruntime has no device {device!r} here, only {', '.join(sorted(known))}; "
+            "another build of it may (onnxruntime-gpu, for example)"
+        )
+    return (found,) if device.lower() == CPU else (found, known[CPU])
 
 
 class _Part:
     """One graph: an output from inputs and its share of the state, which is not the others'."""
 
-    def __init__(self, graph: Path, threads: int) -> None:
-        self._session = onnx_session(graph, threads=threads)
+    def __init__(self, graph: Path, threads: int, providers: tuple[str, ...]) -> None:
+        self._session = onnx_session(graph, threads=threads, providers=providers)
         version = self._session.get_modelmeta().custom_metadata_map.get("version")
         if version != str(GRAPH_VERSION):
             raise CodecError(

@@ -14,7 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.tts.qwen3 import ggml
+from s2s.largepages import use_large_pages
+from s2s.tts.qwen3 import probe
+from s2s.tts.qwen3.backends import (
+    AUTO,
+    Opened,
+    Place,
+    Quants,
+    available,
+    open_language,
+)
 from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
@@ -23,10 +32,11 @@ from s2s.tts.qwen3.convert import DEFAULT_QUANT, Progress, convert, silent
 from s2s.tts.qwen3.engine import Edges, Engine
 from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
 from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
-from s2s.tts.qwen3.ggml import GgmlPredictorState, GgmlTalkerState
 from s2s.tts.qwen3.guards import Guards
+from s2s.tts.qwen3.ports import PredictorState, State
 from s2s.tts.qwen3.prompt import PromptBuilder, Reference
 from s2s.tts.qwen3.spec import Kind, Spec, read_json, read_spec
+from s2s.tts.qwen3.speed import FILE, SpeedBook, fastest_backend
 from s2s.tts.qwen3.tokenizer import Tokenizer
 from s2s.tts.qwen3.voices import list_voices, load_voice
 
@@ -37,7 +47,22 @@ _THREADS_FOR_BOTH = 4  # with fewer, language model and codec are faster taking 
 _ROOM_TONE = 1e-4  # -80 dBFS
 _SILENCE_FILE = "silence-{}.json"
 
-GgmlEngine = Engine[GgmlTalkerState, GgmlPredictorState, CodecState]
+Qwen3Engine = Engine[State, PredictorState, CodecState]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where each port is computed.
+
+    talker, predictor: see ``backends.Place``; "auto" is the fastest backend there is, by
+    measurement. codec: "cpu", or an accelerator of ONNX Runtime: "cuda", "coreml", ... guesses: how
+    many codes are guessed ahead of each predictor pass (see ``speculation``).
+    """
+
+    talker: str = AUTO
+    predictor: str = AUTO
+    codec: str = "cpu"
+    guesses: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +72,14 @@ class Qwen3Model:
     folder: Path
     voices_folder: Path
     spec: Spec
-    engine: GgmlEngine
+    engine: Qwen3Engine
     decoder: OnnxCodecDecoder
     sample_rate_hz: int
-    quant: str
+    opened: Opened
+    threads: int
+    """The most that the language model may use."""
+    together: bool
+    """Codes are made while others are decoded."""
 
     @classmethod
     def open(
@@ -60,6 +89,7 @@ class Qwen3Model:
         *,
         quant: str = DEFAULT_QUANT,
         predictor_quant: str | None = None,
+        placement: Placement | None = None,
         threads: int = 1,
         edges: Edges | None = None,
         progress: Progress = silent,
@@ -67,34 +97,44 @@ class Qwen3Model:
         """Find, convert and open a model; all but the first time within seconds.
 
         source: a folder, a published name such as "0.6b-base", or a hub id. home: where converted
-        models, graphs and voices are kept. Raises HubError, ConvertError, SpecError,
-        CheckpointError, CodecError, GGUFError or LlamaError, each saying what to do; ValueError
-        for an unknown quant.
+        models, graphs and voices are kept.
+        Raises BackendError, HubError, ConvertError, SpecError, CheckpointError, CodecError,
+        GGUFError, KernelError, OnnxError or LlamaError, each saying what to do; ValueError for an
+        unknown quant.
         """
-        folder = convert(
+        quants, placement = Quants(quant, predictor_quant), placement or Placement()
+        both = threads >= _THREADS_FOR_BOTH
+        language_threads = threads - threads // 2 if both else threads
+        places = _places(placement, source, home, quants, threads, progress)
+        opened = open_language(
             source,
-            quant,
-            predictor_quant=predictor_quant,
-            converted=home / CONVERTED_FOLDER,
-            threads=threads,
+            home,
+            quants,
+            places,
+            threads=language_threads,
+            guesses=placement.guesses,
             progress=progress,
         )
-        spec, graphs = read_spec(folder), home / GRAPHS_FOLDER
-        both = threads >= _THREADS_FOR_BOTH
-        parts = ggml.load(folder, spec, threads - threads // 2 if both else threads)
+        folder, spec, graphs = opened.folder, read_spec(opened.folder), home / GRAPHS_FOLDER
         codec_folder = folder / "speech_tokenizer"
         codec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
-        decoder = open_decoder(codec_folder, graphs, threads=threads // 2 if both else threads)
+        decoder = open_decoder(
+            codec_folder,
+            graphs,
+            threads=threads // 2 if both else threads,
+            device=placement.codec,
+        )
         engine = Engine(
-            parts.language,
+            opened.language,
             decoder,
-            PromptBuilder(spec, Tokenizer.load(folder), parts.language.embeddings),
+            PromptBuilder(spec, Tokenizer.load(folder), opened.language.embeddings),
             samples_per_frame=decoder.samples_per_frame,
             sample_rate_hz=codec.sample_rate_hz,
             guards=Guards(silent_codes=silent_codes(codec_folder, codec, graphs, threads)),
             edges=edges,
             frames_ahead=_FRAMES_AHEAD if both else 0,
         )
+        use_large_pages()
         return cls(
             folder=folder,
             voices_folder=home / VOICES_FOLDER,
@@ -102,8 +142,33 @@ class Qwen3Model:
             engine=engine,
             decoder=decoder,
             sample_rate_hz=codec.sample_rate_hz,
-            quant=parts.quant,
+            opened=opened,
+            threads=language_threads,
+            together=both,
         )
+
+    @property
+    def quant(self) -> str:
+        """What the talker is quantised to."""
+        return self.opened.quants.talker
+
+    @property
+    def places(self) -> str:
+        """What computes talker and predictor."""
+        talker, predictor = str(self.opened.talker), str(self.opened.predictor)
+        return talker if talker == predictor else f"{talker}, {predictor}"
+
+    def use_threads(self, threads: int) -> bool:
+        """So many threads of the language model from the next utterance on; False when they are
+        fixed."""
+        if self.opened.use_threads is None:
+            return False
+        self.opened.use_threads(threads)
+        return True
+
+    def use_guesses(self, guesses: int) -> None:
+        """So many codes are guessed ahead of each predictor pass from the next utterance on."""
+        self.opened.use_guesses(guesses)
 
     def reference(self, name: str) -> Reference:
         """An enrolled voice, ready to be spoken with. Raises VoiceError when there is none, or it
@@ -120,6 +185,39 @@ class Qwen3Model:
             return tuple(sorted(self.spec.speakers))
         mine = voice_fingerprint(self.folder)
         return tuple(e.name for e in list_voices(self.voices_folder) if e.fingerprint == mine)
+
+
+def _places(
+    placement: Placement,
+    source: str | Path,
+    home: Path,
+    quants: Quants,
+    threads: int,
+    progress: Progress,
+) -> tuple[Place, Place]:
+    """Of talker and predictor; the backends are measured if need be."""
+    wanted = (placement.talker, placement.predictor)
+    if AUTO not in wanted:
+        return Place.parse(wanted[0]), Place.parse(wanted[1])
+    candidates = available(quants)
+    first = quants.of(candidates[0])
+    folder = convert(
+        source,
+        first.talker,
+        predictor_quant=first.predictor,
+        converted=home / CONVERTED_FOLDER,
+        threads=threads,
+        progress=progress,
+    )
+    key = f"{read_spec(folder).size} {quants.talker} {quants.predictor} {threads}"
+    best = fastest_backend(
+        candidates,
+        key,
+        SpeedBook(home / FILE),
+        lambda name: probe.frame_ms(name, folder, quants, home, threads),
+    )
+    parsed = [Place(best) if text == AUTO else Place.parse(text) for text in wanted]
+    return parsed[0], parsed[1]
 
 
 def silent_codes(codec_folder: Path, spec: CodecSpec, cache: Path, threads: int) -> frozenset[int]:

@@ -7,7 +7,6 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +15,9 @@ from s2s.runtime import Resources, cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.passages import passages
 from s2s.tts.qwen3.prompt import PromptError, Reference, Request, check_request
-from s2s.tts.qwen3.schedule import FRAME_MS, ScheduleConfig, edge_schedule
+from s2s.tts.qwen3.schedule import ScheduleConfig, edge_schedule
 from s2s.tts.qwen3.spec import Kind
+from s2s.tts.qwen3.speed import FILE, Speed, SpeedBook, tune
 
 if TYPE_CHECKING:
     from s2s.tts.qwen3.engine import Report
@@ -40,8 +40,9 @@ LANGUAGES = {
 """ISO 639-1 code to the model's name of a language."""
 
 _MOST_THREADS = 4
+_AHEAD_S = 2.0
 _DEFAULT_SPEAKER = "ryan"
-_WARM_CHUNKS = (1, 1, 8)  # two sizes tell the price of a call of the decoder from that of a frame
+_WARM_FRAMES = 9
 _WARM_TEXT = "Hello, this is a test."
 
 
@@ -68,7 +69,19 @@ class Qwen3Config:
     seed: int | None = None
     """The same text then always gives the same samples; None varies, as people do."""
     threads: int | None = None
-    """None takes up to four."""
+    """None takes up to four, or fewer if that is faster here."""
+    backend: str = "auto"
+    """What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu; auto is
+    the fastest that is installed, by measurement."""
+    talker: str | None = None
+    """Another backend for the talker alone."""
+    predictor: str | None = None
+    """Another backend for the code predictor alone."""
+    codec: str = "cpu"
+    """Where codes become sound: cpu, or an accelerator of ONNX Runtime such as cuda or coreml."""
+    guesses: int | None = None
+    """Codes guessed ahead of each pass of the code predictor: other random numbers, the same
+    distribution. None is what is fastest here, by measurement, and 0 where there is a seed."""
 
 
 class Qwen3:
@@ -82,6 +95,8 @@ class Qwen3:
         """
         self._config = config
         self._schedule = ScheduleConfig()
+        self._speed: Speed | None = None
+        self._book = SpeedBook(resources.store.root / FILE)
         self._lock = threading.Lock()
         self._references: dict[str, Reference] = {}
         model = _open(config, resources)
@@ -103,6 +118,7 @@ class Qwen3:
             languages=tuple(known),
             voices=model.voices,
             cloning=model.spec.kind is Kind.BASE,
+            ahead_s=_AHEAD_S,
         )
 
     def synthesize(
@@ -120,14 +136,41 @@ class Qwen3:
             request = self._request(passage, voice or self._config.voice, language)
             yield from self._speak(request, stop)
 
+    @property
+    def description(self) -> str:
+        """Model, quantisation and backend."""
+        model = self._loaded()
+        return f"qwen3 {self._config.model} {model.quant} ({model.places})"
+
+    @property
+    def real_time_factor(self) -> float:
+        """Work over sound, as measured on this machine; 0 before `warm`."""
+        return 0.0 if self._speed is None else self._speed.real_time
+
     def warm(self) -> None:
-        """Speak once, unheard, and choose the chunk schedule by how fast that went."""
+        """Speak, unheard, and choose threads and chunks by how fast that goes; the first time on
+        this machine a few seconds, later a fraction of one."""
         model = self._loaded()
         request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
-        self._unheard(model, request)  # the first run is slower than all others
-        report = self._unheard(model, request)
-        self._schedule = edge_schedule(report.costs())
-        log.info("qwen3 %s needs %.2f of real time here", model.quant, frame_ms(report) / FRAME_MS)
+
+        def speak(frames: int, schedule: ScheduleConfig) -> Report:
+            return self._unheard(model, request, frames, schedule)
+
+        threads, guesses = model.threads, self._config.guesses
+        if guesses is None and self._config.seed is not None:
+            guesses = 0
+        key = f"{model.folder.name} {model.places} {threads} {guesses}"
+        speed = self._book.speed(key)
+        if speed is None:
+            speed = tune(model, speak, threads, guesses, together=model.together)
+            self._book.keep_speed(key, speed)
+        else:
+            model.use_threads(speed.threads)
+            model.use_guesses(speed.guesses)
+            speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
+        self._speed = speed
+        self._schedule = edge_schedule(speed.costs)
+        log.info("%s: %.2f of real time here", self.description, speed.real_time)
 
     def close(self) -> None:
         """Free the model. Idempotent."""
@@ -136,13 +179,14 @@ class Qwen3:
         if model is not None:
             model.engine.close()
 
-    def _unheard(self, model: Qwen3Model, request: Request) -> Report:
-        schedule = ScheduleConfig(codec_chunk_ramp=_WARM_CHUNKS)
-        speech = model.engine.speak(request, seed=0, schedule=schedule)
+    def _unheard(
+        self, model: Qwen3Model, request: Request, frames: int, schedule: ScheduleConfig
+    ) -> Report:
+        settings = model.spec.generation
+        settings = replace(settings, min_new_tokens=frames + 1, max_new_tokens=frames + 1)
+        speech = model.engine.speak(request, seed=0, schedule=schedule, generation=settings)
         for _ in speech.chunks:
-            if speech.report.frames >= sum(_WARM_CHUNKS):
-                break
-        speech.close()
+            pass
         return speech.report
 
     def _speak(self, request: Request, stop: Callable[[], bool]) -> Iterator[AudioChunk]:
@@ -210,15 +254,6 @@ class Qwen3:
             return self._model
 
 
-def frame_ms(report: Report) -> float:
-    """What a frame of an utterance took, in milliseconds: talker, predictor and decoder."""
-    frames = max(sum(report.chunk_frames) + report.withheld_frames, 1)
-    codec_s = sum(report.codec_s) / frames
-    talker_s = median(report.talker_s) if report.talker_s else 0.0
-    predictor_s = median(report.predictor_s) if report.predictor_s else 0.0
-    return (talker_s + predictor_s + codec_s) * 1000
-
-
 def full_name(model: str, enrolled: bool, instruct: bool) -> str:
     """What "0.6b" and "1.7b" stand for: the kind that the wanted voice needs."""
     if model.lower() not in {"0.6b", "1.7b"}:
@@ -231,13 +266,16 @@ def full_name(model: str, enrolled: bool, instruct: bool) -> str:
 
 
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
+    from s2s.tts.qwen3.backends import BackendError
     from s2s.tts.qwen3.checkpoint import CheckpointError
     from s2s.tts.qwen3.codec_spec import CodecError
     from s2s.tts.qwen3.convert import ConvertError
     from s2s.tts.qwen3.gguf import GGUFError
     from s2s.tts.qwen3.hub import HubError
+    from s2s.tts.qwen3.kernel import KernelError
     from s2s.tts.qwen3.llama_library import LlamaError
-    from s2s.tts.qwen3.model import VOICES_FOLDER, Qwen3Model
+    from s2s.tts.qwen3.model import VOICES_FOLDER, Placement, Qwen3Model
+    from s2s.tts.qwen3.onnx_model import OnnxError
     from s2s.tts.qwen3.spec import SpecError
     from s2s.tts.qwen3.voices import list_voices
 
@@ -246,8 +284,8 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
     wanted = config.voice
     name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
     known_errors = (
-        CheckpointError, CodecError, ConvertError, GGUFError, HubError, LlamaError, SpecError,
-        ValueError, OSError,
+        BackendError, CheckpointError, CodecError, ConvertError, GGUFError, HubError, KernelError,
+        LlamaError, OnnxError, SpecError, ValueError, OSError,
     )  # fmt: skip
     try:
         return Qwen3Model.open(
@@ -255,6 +293,12 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
             home,
             quant=config.quant,
             predictor_quant=config.predictor_quant,
+            placement=Placement(
+                talker=config.talker or config.backend,
+                predictor=config.predictor or config.backend,
+                codec=config.codec,
+                guesses=config.guesses or 0,
+            ),
             threads=config.threads or min(_MOST_THREADS, cores()),
         )
     except known_errors as error:
