@@ -98,7 +98,7 @@ def test_models_that_make_other_voices_differ(tiny_qwen3: Tiny) -> None:
     assert voice_fingerprint(small) != voice_fingerprint(large)
 
 
-def test_only_the_chosen_branch_is_computed(tmp_path: Path) -> None:
+def test_the_chosen_branch_is_what_comes_out(tmp_path: Path) -> None:
     """Large weights of a branch lie in it, beside those of the graph in one data file."""
     random = np.random.default_rng(1)
     weights = [random.standard_normal((40, 40)).astype(np.float32) for _ in range(3)]

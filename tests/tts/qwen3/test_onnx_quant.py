@@ -99,10 +99,10 @@ def test_searched_ranges_gain_over_the_largest_value(
     assert snr_db(rows, unpack(pack(rows, mix), mix)) > least_db
 
 
-def test_eight_bits_are_nearly_exact() -> None:
-    mix = BLOCK_MIXES["int8"]
+@pytest.mark.parametrize(("name", "least_db"), [("int8-32", 46), ("int8", 43)])
+def test_eight_bits_are_nearly_exact(name: str, least_db: float) -> None:
     rows = np.random.default_rng(2).standard_normal((64, 1024), dtype=np.float32)
-    assert snr_db(rows, unpack(pack(rows, mix), mix)) > 42
+    assert snr_db(rows, unpack(pack(rows, BLOCK_MIXES[name]), BLOCK_MIXES[name])) > least_db
 
 
 def snr_db(wanted: Floats, found: Floats) -> float:
@@ -128,5 +128,6 @@ def test_what_cannot_be_stored_is_refused(mix: BlockMix) -> None:
 def test_the_predictor_gets_eight_bits_or_more() -> None:
     chosen = {name: predictor_default(mix).name for name, mix in BLOCK_MIXES.items()}
     assert chosen == {
-        "onnx-f32": "onnx-f32", "int8": "int8", "int4": "int8", "int4-128": "int8",
+        "onnx-f32": "onnx-f32", "int8-32": "int8-32", "int8": "int8", "int4": "int8",
+        "int4-128": "int8",
     }  # fmt: skip
