@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 
+from s2s.audio import BLOCK_SAMPLES
 from s2s.channel import Channel, Closed
 from s2s.clock import Clock, SystemClock
 from s2s.events import (
@@ -40,7 +42,7 @@ from s2s.stt.base import Transcriber
 from s2s.stt.handler import SttHandler
 from s2s.transport.base import Transport
 from s2s.transport.echo import is_echo
-from s2s.transport.playback import Output
+from s2s.transport.playback import Output, Playback
 from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsHandler, TtsSettings
@@ -57,8 +59,8 @@ MIC_WINDOWS = 64
 STT_WAITING = 16
 LLM_WAITING = 8
 TTS_WAITING = 16
-SENDER_WAITING = 64
-"""Blocks of the answer on their way; the playback buffer holds what is to be played."""
+SENDER_WAITING = 8
+"""Blocks of the answer on their way, at least; the playback buffer holds what is to be played."""
 JOIN_S = 2.0
 """What ending a session takes at most, for all its threads together."""
 
@@ -155,7 +157,6 @@ class Session:
         speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
         transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
         answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
-        sound: Channel[SenderInput] = Channel(SENDER_WAITING, clock=clock, name="sound")
         self._mic, self._speech = mic, speech
         self._transcripts = transcripts
         self._turns_handler = TurnsHandler(
@@ -180,6 +181,8 @@ class Session:
             speculative=config.speculative_tts,
             real_time_factor=models.tts_rtf,
         )
+        waiting = sound_waiting(models.synthesizer, settings, self._playback)
+        sound: Channel[SenderInput] = Channel(waiting, clock=clock, name="sound")
         self.stages: list[Stage] = [
             Stage(self._turns_handler, mic, speech, clock),
             Stage(stt, speech, transcripts, clock),
@@ -311,6 +314,14 @@ class Session:
         elif isinstance(event, ResponseDone):
             self._texts.pop(event.response.turn_id, None)
         self._events(event)
+
+
+def sound_waiting(synthesizer: Synthesizer, settings: TtsSettings, playback: Playback) -> int:
+    """Blocks between synthesis and playback: what the voice makes ahead, and what a slow one must
+    have made before it begins, less what the playback buffer holds."""
+    ahead_s = max(synthesizer.capabilities.ahead_s, settings.head_start_s(settings.max_coalesced_s))
+    samples = ahead_s * playback.rate_hz - playback.capacity_samples
+    return max(SENDER_WAITING, math.ceil(samples / BLOCK_SAMPLES))
 
 
 def stages_alive() -> list[str]:

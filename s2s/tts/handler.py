@@ -52,6 +52,11 @@ class TtsSettings:
     """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
     back until the rest can be made while it plays."""
 
+    def head_start_s(self, speech_s: float) -> float:
+        """Seconds of sound to be made before the first is played, so that playback of `speech_s`
+        never runs dry."""
+        return speech_s * max(0.0, 1.0 - 1.0 / max(self.real_time_factor, 1.0))
+
 
 class TtsHandler(Handler[TtsMessage, SenderInput]):
     """Speaks answers.
@@ -189,11 +194,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
     def _head_start(self, inputs: list[TtsInput]) -> int:
         """Samples that must be made before the first is played, so that playback never runs dry."""
-        rtf = self._settings.real_time_factor
-        if rtf <= 1.0:
-            return 0
         expected_s = sum(estimate_seconds(each.text) for each in inputs)
-        return int(expected_s * (1.0 - 1.0 / rtf) * self._settings.output_hz)
+        return int(self._settings.head_start_s(expected_s) * self._settings.output_hz)
 
     def _gate(
         self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int
