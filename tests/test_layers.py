@@ -15,7 +15,7 @@ SOURCES = sorted((ROOT / "s2s").rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("s2s",),
-    ("audio", "clock", "typed", "filelock", "manifest"),
+    ("audio", "clock", "typed", "filelock", "manifest", "largepages"),
     ("messages", "fetch"),
     ("channel", "events"),
     ("handler", "metrics", "watchdog"),
@@ -33,7 +33,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 STAGES = ("turns", "stt", "llm", "tts")
 LIBRARIES = ("tts.qwen3", "tts.vits")
-LIBRARIES_MAY_IMPORT = ("audio", "store", "runtime", "fetch", "filelock", "tts.base")
+LIBRARIES_MAY_IMPORT = (
+    "audio", "store", "runtime", "fetch", "filelock", "largepages", "tts.base"
+)  # fmt: skip
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")
 
 MAX_FILE_LINES = 400

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from s2s.runtime import cores
+from s2s.runtime import cores, cpu_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,6 @@ class Conditions:
         """This machine and this checkout."""
         system = f"{platform.system()} {platform.machine()}"
         return cls(cpu_name(), cores(), system, platform.python_version(), commit())
-
-
-def cpu_name() -> str:
-    """The processor, as the system names it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 def commit() -> str:

@@ -123,7 +123,8 @@ def available(quants: Quants) -> list[str]:
     """
     missing: list[str] = []
     found: list[str] = []
-    for backend, lacking in ((NATIVE, _lacks_native), (ONNX, _lacks_onnx), (GGML, _lacks_ggml)):
+    lacks = ((NATIVE, _lacks_native), (ONNX, _lacks_onnx), (GGML, _lacks_ggml))
+    for backend, lacking in lacks:
         try:
             quants.of(backend)
         except BackendError:
@@ -245,7 +246,7 @@ def _lacks_native() -> str | None:
         find_compiler()
     except KernelError as error:
         return str(error)
-    return None
+    return _lacks_ggml()  # which makes the K-quants
 
 
 def _lacks_onnx() -> str | None:

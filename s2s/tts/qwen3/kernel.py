@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from s2s.filelock import locked
+from s2s.runtime import cpu_name
 
 SOURCES = Path(__file__).parent / "csrc"
 
@@ -160,8 +161,6 @@ def build(compiler: Sequence[str], path: Path, flags: Sequence[str] = FLAGS) -> 
 
 def _fingerprint(compiler: Sequence[str]) -> str:
     """Stands for sources, flags, compiler and processor: another one of any needs a new build."""
-    from s2s.bench.conditions import cpu_name
-
     digest = hashlib.sha256(repr((compiler, FLAGS, platform.machine(), cpu_name())).encode())
     for file in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
         digest.update(file.read_bytes())

@@ -28,7 +28,7 @@ from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec
-from s2s.tts.qwen3.convert import DEFAULT_QUANT, Progress, convert, silent
+from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
 from s2s.tts.qwen3.engine import Edges, Engine
 from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
 from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
@@ -92,7 +92,6 @@ class Qwen3Model:
         placement: Placement | None = None,
         threads: int = 1,
         edges: Edges | None = None,
-        progress: Progress = silent,
     ) -> Qwen3Model:
         """Find, convert and open a model; all but the first time within seconds.
 
@@ -105,7 +104,7 @@ class Qwen3Model:
         quants, placement = Quants(quant, predictor_quant), placement or Placement()
         both = threads >= _THREADS_FOR_BOTH
         language_threads = threads - threads // 2 if both else threads
-        places = _places(placement, source, home, quants, threads, progress)
+        places = _places(placement, source, home, quants, threads)
         opened = open_language(
             source,
             home,
@@ -113,7 +112,6 @@ class Qwen3Model:
             places,
             threads=language_threads,
             guesses=placement.guesses,
-            progress=progress,
         )
         folder, spec, graphs = opened.folder, read_spec(opened.folder), home / GRAPHS_FOLDER
         codec_folder = folder / "speech_tokenizer"
@@ -193,7 +191,6 @@ def _places(
     home: Path,
     quants: Quants,
     threads: int,
-    progress: Progress,
 ) -> tuple[Place, Place]:
     """Of talker and predictor; the backends are measured if need be."""
     wanted = (placement.talker, placement.predictor)
@@ -207,7 +204,6 @@ def _places(
         predictor_quant=first.predictor,
         converted=home / CONVERTED_FOLDER,
         threads=threads,
-        progress=progress,
     )
     key = f"{read_spec(folder).size} {quants.talker} {quants.predictor} {threads}"
     best = fastest_backend(

@@ -11,8 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-from s2s.bench.conditions import cpu_name
-from s2s.runtime import cores
+from s2s.runtime import cores, cpu_name
 from s2s.tts.qwen3.report import Report
 from s2s.tts.qwen3.schedule import FRAME_MS, Costs, ScheduleConfig
 
