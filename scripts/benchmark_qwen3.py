@@ -40,16 +40,14 @@ from s2s.bench.qwen3_settings import (
     WARM_FRAMES,
     Setting,
     emulation,
-    open_bench,
-    record_of,
+    open_model,
     schedule_name,
     warm,
 )
 from s2s.bench.synthesis import Arrivals
 from s2s.store import home
-from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert, read_record
-from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
-from s2s.tts.qwen3.model import Qwen3Model
+from s2s.tts.qwen3.backends import AUTO, GGML, NATIVE, ONNX
+from s2s.tts.qwen3.convert import DEFAULT_QUANT, read_record
 
 R = TypeVar("R")
 
@@ -80,6 +78,7 @@ class Report:
     weights: str
     quant: str
     predictor_quant: str
+    backend: str
     threads: int
     frames: int
     rows: list[Row]
@@ -91,15 +90,25 @@ class Report:
         """What was measured, in words."""
         return (
             f"Qwen3-TTS {self.weights}, talker {self.quant}, predictor {self.predictor_quant}, "
-            f"{self.threads} thread(s), utterances of {self.frames} frames"
+            f"{self.backend}, {self.threads} thread(s), utterances of {self.frames} frames"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What was opened, in words."""
+
+    weights: str
+    quant: str
+    predictor_quant: str
+    backend: str
 
 
 def main() -> None:
     """Parse, measure, print."""
     arguments = parse(sys.argv[1:])
-    folder = alone(prepare, arguments)
-    record, settings = record_of(folder), plan(arguments, folder)
+    settings = plan(arguments, alone(checkpoint, arguments))
+    opened = alone(prepare, settings[0])
     measures: list[tuple[Row, list[Arrivals]]] = []
     soaked: Soak | None = None
     if arguments.soak:
@@ -107,9 +116,7 @@ def main() -> None:
     else:
         measures = [alone(measure, setting) for setting in settings]
     report = Report(
-        weights=folder.name,
-        quant=record.quant,
-        predictor_quant=record.predictor_quant,
+        **asdict(opened),
         threads=arguments.threads,
         frames=arguments.frames,
         rows=[row for row, _ in measures],
@@ -133,6 +140,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--size", choices=["0.6b", "1.7b"], default="0.6b", help="if random")
     parser.add_argument("--quant", help=f"of the talker; {DEFAULT_QUANT} if not given")
     parser.add_argument("--predictor-quant", help="default: as in use")
+    parser.add_argument(
+        "--core", choices=[AUTO, NATIVE, ONNX, GGML], default=AUTO, help="what computes the codes"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--guesses", type=int, default=0, help="codes guessed ahead of a pass")
     parser.add_argument(
@@ -164,43 +174,30 @@ def alone(work: Callable[..., R], *arguments: object) -> R:
         return pool.submit(work, *arguments).result()
 
 
-def prepare(arguments: argparse.Namespace) -> Path:
-    """The folder of the converted checkpoint; made, opened and closed once, so that everything is
-    there that the first opening leaves behind."""
-    source, scratch = arguments.checkpoint, arguments.scratch
-    if source is None:
-        kind = f"{arguments.size}-base"
-        source = scratch / "qwen3-random" / (f"{kind}-tiny" if arguments.tiny else kind)
-        whole = source / "speech_tokenizer" / "model.safetensors"  # written last
-        if not whole.is_file():
-            print(f"making random weights in {source}", file=sys.stderr)
-            making = source.with_name(f"{source.name}.part")
-            write_checkpoint(making, kind, tiny=arguments.tiny)
-            making.rename(source)
-    done = read_record(Path(source))  # a converted folder is taken as it is
-    folder = convert(
-        source,
-        arguments.quant or (done.quant if done else DEFAULT_QUANT),
-        predictor_quant=arguments.predictor_quant or (done.predictor_quant if done else None),
-        converted=scratch / CONVERTED_FOLDER,
-        threads=arguments.threads,
-    )
-    record = record_of(folder)
-    model = Qwen3Model.open(
-        folder, scratch, quant=record.quant, predictor_quant=record.predictor_quant
-    )
-    model.engine.close()
+def checkpoint(arguments: argparse.Namespace) -> Path:
+    """The checkpoint that was asked for; one with random weights is made if it is not there."""
+    if arguments.checkpoint is not None:
+        return Path(arguments.checkpoint)
+    kind = f"{arguments.size}-base"
+    folder = arguments.scratch / "qwen3-random" / (f"{kind}-tiny" if arguments.tiny else kind)
+    if not folder.is_dir():
+        print(f"making random weights in {folder}", file=sys.stderr)
+        making = folder.with_name(f"{folder.name}.part")
+        write_checkpoint(making, kind, tiny=arguments.tiny)
+        making.rename(folder)
     return folder
 
 
-def plan(arguments: argparse.Namespace, folder: Path) -> list[Setting]:
+def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
     """The rows: without guesses, with them, and with their acceptance emulated, as asked for."""
+    done = read_record(source)  # a converted folder is taken as it is
     plain = Setting(
-        folder=folder,
+        source=source,
         home=arguments.scratch,
+        quant=arguments.quant or (done.quant if done else DEFAULT_QUANT),
+        predictor_quant=arguments.predictor_quant or (done.predictor_quant if done else None),
+        backend=arguments.core,
         threads=arguments.threads,
-        guesses=0,
-        codes_a_pass=None,
         frames=arguments.frames,
         runs=arguments.runs,
         aborts=arguments.aborts,
@@ -214,17 +211,30 @@ def plan(arguments: argparse.Namespace, folder: Path) -> list[Setting]:
     return settings
 
 
+def prepare(setting: Setting) -> Opened:
+    """Convert and open the model once, so that everything is there that the first time leaves."""
+    model = open_model(setting)
+    opened = model.opened
+    model.engine.close()
+    places = dict.fromkeys((str(opened.talker), str(opened.predictor)))
+    return Opened(
+        weights=model.folder.name,
+        quant=opened.quants.talker,
+        predictor_quant=opened.quants.predictor or opened.quants.talker,
+        backend=" and ".join(places),
+    )
+
+
 def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     """One row, and when the chunks of its utterances came."""
     began_s = perf_counter()
-    model, bench, passes = open_bench(setting)
+    model = open_model(setting)
     load_s, loaded_mb = perf_counter() - began_s, resident_memory_mb()
     with emulation(setting):
-        warm(bench, setting.chunk_frames)
-        passes.clear()
+        bench = warm(model, setting.chunk_frames)
         neighbours = Neighbours()
         runs = [bench.utterance(setting.frames, seed) for seed in range(setting.runs)]
-        summary = Summary.of(runs, passes)
+        summary = Summary.of(runs)
         resident_mb = resident_memory_mb()
         moment = random.Random(0)
         half_s = summary.rtf * summary.audio_s / setting.runs / 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from s2s.bench.conditions import Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.qwen3_settings import Setting, emulation, open_bench, warm
+from s2s.bench.qwen3_settings import Setting, emulation, open_model, warm
 from s2s.tts.qwen3.schedule import FRAME_MS
 
 
@@ -26,12 +26,12 @@ class Soak:
 
 def soak(setting: Setting, minutes: float) -> Soak:
     """Speak one utterance after the other for so many minutes."""
-    model, bench, _ = open_bench(setting)
+    model = open_model(setting)
     at: list[float] = []
     rtf: list[float] = []
     memory_mb: list[float] = []
     with emulation(setting):
-        warm(bench, setting.chunk_frames)
+        bench = warm(model, setting.chunk_frames)
         neighbours = Neighbours()
         began_s = perf_counter()
         while not at or at[-1] < minutes:

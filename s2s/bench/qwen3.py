@@ -7,12 +7,11 @@ frames is given, and the acceptance of guesses can be emulated at a published ra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from statistics import median
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 from unittest.mock import patch
 
 import numpy as np
@@ -21,11 +20,12 @@ from s2s.bench.synthesis import Arrivals
 from s2s.metrics import percentile
 from s2s.tts.qwen3 import speculation
 from s2s.tts.qwen3.engine import Engine, Report
-from s2s.tts.qwen3.frames import T, never
-from s2s.tts.qwen3.ports import CodePredictor, Floats, Ids, State
+from s2s.tts.qwen3.feed import Stale
+from s2s.tts.qwen3.frames import P, T, never
+from s2s.tts.qwen3.ports import Floats, State
 from s2s.tts.qwen3.prompt import Reference, Request
 from s2s.tts.qwen3.sampling import Draws, Sampling
-from s2s.tts.qwen3.schedule import FRAME_MS, Costs, ScheduleConfig
+from s2s.tts.qwen3.schedule import FRAME_MS, ScheduleConfig
 from s2s.tts.qwen3.spec import Generation, Kind, Spec
 
 PUBLISHED_CODES_A_PASS = 2.47
@@ -39,33 +39,7 @@ TEXT = (
 """Long enough that no guard ends an utterance of a few hundred frames."""
 
 
-class Counting(State, Protocol):
-    """A predictor's state that counts the passes made with it."""
-
-    passes: int
-
-
-C = TypeVar("C", bound=Counting)
 D = TypeVar("D", bound=State)
-
-
-@dataclass(slots=True)
-class CountedPredictor(Generic[C]):
-    """A predictor that notes how many passes each frame took; everything else is the inner's."""
-
-    inner: CodePredictor[C]
-    passes: list[int] = field(default_factory=list)
-
-    def new_state(self) -> C:
-        """The inner's."""
-        return self.inner.new_state()
-
-    def frame(self, state: C, hidden: Floats, code0: int, sampling: Sampling, draws: Draws) -> Ids:
-        """The inner's codes: int64 [G - 1]."""
-        before = state.passes
-        codes = self.inner.frame(state, hidden, code0, sampling, draws)
-        self.passes.append(state.passes - before)
-        return codes
 
 
 def acceptance(codes_a_pass: float, guesses: int) -> float:
@@ -115,21 +89,21 @@ class Utterance:
     arrivals: Arrivals
 
 
-class Bench(Generic[T, C, D]):
+class Bench(Generic[T, P, D]):
     """Speaks utterances of a fixed number of frames with one engine and one voice."""
 
     def __init__(
-        self, engine: Engine[T, C, D], spec: Spec, schedule: ScheduleConfig | None = None
+        self, engine: Engine[T, P, D], spec: Spec, schedule: ScheduleConfig | None = None
     ) -> None:
         self.engine = engine
         self.schedule = schedule or ScheduleConfig()
         self._spec = spec
-        self._request = request(spec)
+        self.request = request(spec)
 
-    def speak(self, frames: int, seed: int, stale: Callable[[], bool] = never) -> Report:
+    def speak(self, frames: int, seed: int, stale: Stale = never) -> Report:
         """An utterance of ``frames``, read as fast as it comes."""
         speech = self.engine.speak(
-            self._request,
+            self.request,
             seed=seed,
             schedule=self.schedule,
             generation=exactly(self._spec.generation, frames),
@@ -207,33 +181,24 @@ class Summary:
     audio_s: float
 
     @classmethod
-    def of(cls, runs: list[Utterance], passes: list[int]) -> Summary:
-        """Of at least one utterance, and the predictor's passes in each of their frames."""
+    def of(cls, runs: list[Utterance]) -> Summary:
+        """Of at least one utterance."""
         reports = [run.report for run in runs]
         audio_s = sum(run.arrivals.audio_s for run in runs)
-        calls = [codec for report in reports for codec in codec_frames(report)]
+        frames = sum(report.frames for report in reports)
+        calls = [
+            call for each in reports for call in zip(each.codec_s, each.decoded_frames, strict=True)
+        ]
         return cls(
             talker_step=Times.of([each for report in reports for each in report.talker_s]),
             predictor_frame=Times.of([each for report in reports for each in report.predictor_s]),
-            codec_frame=Times.of([seconds / frames for seconds, frames in calls]),
+            codec_frame=Times.of([seconds / size for seconds, size in calls]),
             prefill=Times.of([report.prefill_s for report in reports]),
             first_chunk=Times.of([run.arrivals.first_audio_s for run in runs]),
             uninterrupted_start=Times.of([run.arrivals.uninterrupted_start_s for run in runs]),
             gap=Times.of([gap for run in runs for gap in run.arrivals.gaps_s] or [0.0]),
             rtf=round(sum(run.arrivals.done_s for run in runs) / audio_s, 3),
-            frames_a_call=round(sum(frames for _, frames in calls) / len(calls), 2),
-            passes_a_frame=round(sum(passes) / len(passes), 2),
+            frames_a_call=round(frames / len(calls), 2),
+            passes_a_frame=round(sum(each.predictor_passes for each in reports) / frames, 2),
             audio_s=round(audio_s, 2),
         )
-
-
-def codec_frames(report: Report) -> list[tuple[float, int]]:
-    """(seconds, frames) of each decoder call of an utterance that withheld nothing."""
-    return list(zip(report.codec_s, report.chunk_frames, strict=True))
-
-
-def costs(report: Report) -> Costs:
-    """What an utterance of at least two frames tells of a machine, for choosing a schedule."""
-    codes_s = median(report.talker_s) + median(report.predictor_s)
-    calls = [(frames, 1000 * seconds) for seconds, frames in codec_frames(report)]
-    return Costs.measured(1000 * codes_s, calls)

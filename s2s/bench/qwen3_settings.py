@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
-from s2s.bench.qwen3 import Bench, CountedPredictor, acceptance, costs, emulated_acceptance
-from s2s.tts.qwen3 import ggml
-from s2s.tts.qwen3.convert import Record, read_record
+from s2s.bench.qwen3 import Bench, acceptance, emulated_acceptance
 from s2s.tts.qwen3.engine import UNTOUCHED
-from s2s.tts.qwen3.model import Qwen3Model
+from s2s.tts.qwen3.model import Placement, Qwen3Model
 from s2s.tts.qwen3.schedule import ScheduleConfig, edge_schedule
 
 WARM_FRAMES = 9
@@ -20,19 +17,23 @@ WARM_SCHEDULE = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row of the table."""
+    """What is measured: a model, where and how it is computed, and how much of it is spoken."""
 
-    folder: Path
-    """A converted checkpoint."""
+    source: Path
+    """A checkpoint, converted or not."""
     home: Path
+    quant: str
+    predictor_quant: str | None
+    backend: str
+    """Of talker and predictor; "auto" is the fastest."""
     threads: int
-    guesses: int
-    codes_a_pass: float | None
+    guesses: int = 0
+    codes_a_pass: float | None = None
     """Emulated; None takes the guesses as these weights accept them."""
-    frames: int
-    runs: int
-    aborts: int
-    chunk_frames: int | None
+    frames: int = 100
+    runs: int = 3
+    aborts: int = 8
+    chunk_frames: int | None = None
     """None lets the measured speed choose the schedule, as in use."""
 
     @property
@@ -45,46 +46,33 @@ class Setting:
         return f"{self.guesses} guesses, emulated {self.codes_a_pass} codes a pass"
 
 
-def record_of(folder: Path) -> Record:
-    """What a converted folder was converted to. Raises ValueError for any other folder."""
-    record = read_record(folder)
-    if record is None:
-        raise ValueError(f"{folder} is not converted")
-    return record
+def open_model(setting: Setting) -> Qwen3Model:
+    """The model of a setting. Raises what ``Qwen3Model.open`` does."""
+    return Qwen3Model.open(
+        setting.source,
+        setting.home,
+        quant=setting.quant,
+        predictor_quant=setting.predictor_quant,
+        placement=Placement(
+            talker=setting.backend, predictor=setting.backend, guesses=setting.guesses
+        ),
+        threads=setting.threads,
+        edges=UNTOUCHED,
+    )
 
 
-def open_bench(setting: Setting) -> tuple[Qwen3Model, Bench, list[int]]:
-    """The model, what speaks with it, and the list to which the passes of each frame go."""
-    counted: list[CountedPredictor] = []
-    record = record_of(setting.folder)
-
-    def load(*arguments, **options):
-        parts = real(*arguments, **options, guesses=setting.guesses)
-        counted.append(CountedPredictor(parts.language.predictor))
-        return replace(parts, language=replace(parts.language, predictor=counted[0]))
-
-    real = ggml.load
-    with patch.object(ggml, "load", load):
-        model = Qwen3Model.open(
-            setting.folder,
-            setting.home,
-            quant=record.quant,
-            predictor_quant=record.predictor_quant,
-            threads=setting.threads,
-            edges=UNTOUCHED,
-        )
-    return model, Bench(model.engine, model.spec), counted[0].passes
-
-
-def warm(bench: Bench, chunk_frames: int | None) -> None:
-    """Speak unheard, twice, and choose the schedule as `Qwen3.warm` does."""
-    bench.schedule = WARM_SCHEDULE
+def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
+    """What speaks with the model, after it has spoken unheard, twice. The schedule is the one for
+    its speed, as in use, or chunks of the given size."""
+    bench = Bench(model.engine, model.spec, WARM_SCHEDULE)
     bench.speak(WARM_FRAMES, 0)
-    bench.schedule = edge_schedule(costs(bench.speak(WARM_FRAMES, 1)))
+    costs = bench.speak(WARM_FRAMES, 1).costs(model.together)
+    bench.schedule = edge_schedule(costs)
     if chunk_frames is not None:
         bench.schedule = ScheduleConfig(
             initial_codec_chunk_frames=chunk_frames, codec_chunk_frames=chunk_frames
         )
+    return bench
 
 
 def emulation(setting: Setting) -> AbstractContextManager[None]:

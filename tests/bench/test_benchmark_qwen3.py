@@ -16,8 +16,6 @@ from s2s.bench.qwen3 import (
     Times,
     Utterance,
     acceptance,
-    codec_frames,
-    costs,
     emulated_acceptance,
 )
 from s2s.bench.synthesis import Arrivals
@@ -96,14 +94,17 @@ def example() -> Utterance:
         talker_s=[0.02, 0.03],
         predictor_s=[0.04, 0.06],
         codec_s=[0.05, 0.08],
+        decoded_frames=[1, 2],
         chunk_frames=[1, 2],
         prefill_s=0.1,
+        frames=3,
+        predictor_passes=39,
     )
     return Utterance(report, Arrivals((0.2, 0.5), (0.08, 0.16)))
 
 
 def test_a_summary_sums_up_all_utterances() -> None:
-    summary = Summary.of([example(), example()], [15, 15, 9])
+    summary = Summary.of([example(), example()])
     assert summary.rtf == pytest.approx(0.5 / 0.24, abs=1e-3)
     assert summary.talker_step == Times(25.0, 30.0)
     assert summary.codec_frame.p50_ms == 45.0
@@ -112,15 +113,6 @@ def test_a_summary_sums_up_all_utterances() -> None:
     assert summary.gap.p95_ms == 300.0
     assert summary.frames_a_call == 1.5
     assert summary.passes_a_frame == 13.0
-
-
-def test_costs_are_read_off_an_utterance() -> None:
-    report = example().report
-    assert codec_frames(report) == [(0.05, 1), (0.08, 2)]
-    found = costs(report)
-    assert found.codes_ms == pytest.approx(75)
-    assert found.call_ms == pytest.approx(20)
-    assert found.decode_ms == pytest.approx(30)
 
 
 def run(scratch: Path, *options: str) -> dict:
