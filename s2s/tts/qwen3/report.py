@@ -64,6 +64,8 @@ class Report(FrameReport):
             found["passes_a_frame"] = round(self.predictor_passes / len(self.predictor_s), 2)
         if self.audio_s:
             found["rtf"] = round(self.work_s / self.audio_s, 3)
+            found["first_chunk_ms"] = round(1000 * self.chunk_at_s[0], 1)
+            found["uninterrupted_start_ms"] = round(1000 * self.uninterrupted_start_s, 1)
         return PassageReport((self.ending or Ending.STOPPED).name.lower(), found)
 
     @property
