@@ -141,6 +141,11 @@ class GGUFFile:
         for info in infos:
             self._check(info)
 
+    def let_go(self) -> None:
+        """What was read is no longer needed in memory; reading it again reads the disk."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def raw(self, name: str) -> Bytes:
         """The bytes of a tensor: uint8 [rows, bytes of a row], without copying.
 

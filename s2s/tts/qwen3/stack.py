@@ -78,7 +78,7 @@ class Matrices:
         width that the kernel does not have, or when memory runs out."""
         self.team = team
         lib = team.kernel
-        self._stored = dict(stored)
+        self._shapes = {name: (each.count, each.columns) for name, each in stored.items()}
         sizes = {name: self._bytes(each) for name, each in stored.items()}
         offsets, total = {}, 0
         for name, size in sizes.items():
@@ -96,16 +96,18 @@ class Matrices:
             weakref.finalize(self, lib.matrix_free, pointer)
             self.pointers[name] = pointer
         with ThreadPoolExecutor(team.threads) as pool:
-            for _ in pool.map(self._fill, stored):
+            for _ in pool.map(lambda item: self._fill(*item), stored.items()):
                 pass
+        for file in {id(each.file): each.file for each in stored.values()}.values():
+            file.let_go()
 
     def product(self, name: str, vector: Floats) -> Floats:
         """A matrix times a vector: float32 [columns] to float32 [rows]."""
-        stored = self._stored[name]
+        rows, columns = self._shapes[name]
         vector = np.ascontiguousarray(vector, np.float32)
-        if vector.shape != (stored.columns,):
-            raise ValueError(f"a vector of shape {vector.shape}; wanted [{stored.columns}]")
-        out = np.empty(stored.count, np.float32)
+        if vector.shape != (columns,):
+            raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
+        out = np.empty(rows, np.float32)
         self.team.kernel.matrix_product(
             self.team.pointer, self.pointers[name], numbers(vector), numbers(out)
         )
@@ -120,8 +122,8 @@ class Matrices:
         bits = _bits(stored.kind)
         return self.team.kernel.matrix_bytes(stored.count, stored.columns, bits)
 
-    def _fill(self, name: str) -> None:
-        stored, done = self._stored[name], 0
+    def _fill(self, name: str, stored: Stored) -> None:
+        done = 0
         raw = stored.file.raw(stored.name)
         for rows in stored.rows:
             part = np.ascontiguousarray(raw[rows.start : rows.stop])
