@@ -282,7 +282,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         expected_s = estimate_seconds(spoken.text) - BASE_S
         marks = SpokenText(len(spoken.text), int(expected_s * model_hz))
         clock = self._state.clock
-        started_s = clock.now()
+        started_s = asked_s = clock.now()
+        work_s = 0.0
         made = kept = left = 0
 
         def frames(ready: Block) -> Iterator[tuple[Block, int]]:
@@ -295,6 +296,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for chunk in self._synthesizer.synthesize(
             spoken.text, voice=first.voice or self._voice, language=language, stop=stale
         ):
+            work_s += clock.now() - asked_s
             if chunk.report is not None:
                 turn, report = first.response.turn, chunk.report
                 self._state.metrics.passage(turn, report.ending, report.measures)
@@ -307,8 +309,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             made += len(chunk.samples)
             marks.add(len(chunk.samples), chunk.spoken_chars)
             yield from frames(trimmer.push(chunk.samples))
+            asked_s = clock.now()  # waiting for room to put them was no work
         if made:
-            rtf = (clock.now() - started_s) * model_hz / made
+            rtf = (work_s + clock.now() - asked_s) * model_hz / made
             self._state.metrics.value(first.response.turn, "tts_rtf", rtf)
         marks.finish()
         yield from frames(trimmer.flush())

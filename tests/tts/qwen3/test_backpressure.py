@@ -162,7 +162,8 @@ class Rig:
         )
         voice = self.voice = Voice(engine, self.ahead_s)
         self.scope, turns = CancelScope(clock), SpeculativeTurns(clock)
-        state = SessionState(self.scope, turns, clock, Metrics(), lambda event: None)
+        self.metrics = Metrics()
+        state = SessionState(self.scope, turns, clock, self.metrics, lambda event: None)
         self.playback = Playback(clock, HZ)
         settings = TtsSettings(HZ)
         self.inbox: Channel[TtsMessage] = Channel(16, clock=clock)
@@ -232,6 +233,10 @@ def test_while_it_plays_no_more_than_two_seconds_wait_and_nothing_is_missing(rig
     rig.play(15.0)
     assert rig.work.frames == FRAMES
     assert rig.playback.played_samples / HZ == pytest.approx(FRAMES * FRAME_S, abs=0.1)
+    timeline = rig.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    expected = (CODES_S + DECODE_S + CALL_S / CHUNK) / FRAME_S  # not the waiting
+    assert timeline.values["tts_rtf"] == pytest.approx(expected, rel=0.02)
 
 
 def test_it_goes_on_where_it_stood_as_soon_as_there_is_room(rig: Rig) -> None:
