@@ -16,10 +16,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_size_t, c_uint8, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_size_t, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from s2s.filelock import locked
 from s2s.runtime import cpu_name
@@ -53,8 +56,6 @@ class Shape(Structure):
     ]
 
 
-Numbers, Bytes = POINTER(c_float), POINTER(c_uint8)
-
 MATRICES = ("query", "key", "value", "out", "gate", "up", "down")
 NORMS = ("attention_norm", "query_norm", "key_norm", "mlp_norm")
 
@@ -62,10 +63,7 @@ NORMS = ("attention_norm", "query_norm", "key_norm", "mlp_norm")
 class Layer(Structure):
     """``Layer`` of decoder.h."""
 
-    _fields_: ClassVar = [
-        *((name, c_void_p) for name in MATRICES),
-        *((name, Numbers) for name in NORMS),
-    ]
+    _fields_: ClassVar = [(name, c_void_p) for name in (*MATRICES, *NORMS)]
 
 
 _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
@@ -76,18 +74,23 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "matrix_bytes": (c_size_t, [c_int, c_int, c_int]),
     "matrix_new": (c_void_p, [c_int, c_int, c_int, c_void_p]),
     "matrix_free": (None, [c_void_p]),
-    "matrix_fill": (c_int, [c_void_p, c_int, Bytes, c_int, c_int]),
-    "matrix_product": (None, [c_void_p, c_void_p, Numbers, Numbers]),
-    "decoder_new": (c_void_p, [POINTER(Shape), POINTER(Layer), Numbers, c_void_p]),
+    "matrix_fill": (c_int, [c_void_p, c_int, c_void_p, c_int, c_int]),
+    "matrix_product": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "decoder_new": (c_void_p, [POINTER(Shape), POINTER(Layer), c_void_p, c_void_p]),
     "decoder_free": (None, [c_void_p]),
     "decoder_use": (None, [c_void_p, c_void_p]),
-    "decoder_forward": (c_int, [c_void_p, c_void_p, Numbers, c_int, Numbers]),
+    "decoder_forward": (c_int, [c_void_p, c_void_p, c_void_p, c_int, c_void_p]),
     "cache_new": (c_void_p, [c_void_p, c_int]),
     "cache_free": (None, [c_void_p]),
     "cache_length": (c_int, [c_void_p]),
     "cache_rewind": (None, [c_void_p, c_int]),
     "instructions": (c_char_p, []),
 }
+
+
+def address(array: npt.NDArray[np.generic]) -> int:
+    """Where the values of a contiguous array lie, for as long as somebody holds it."""
+    return array.__array_interface__["data"][0]
 
 
 @lru_cache(maxsize=2)

@@ -19,7 +19,7 @@ import numpy as np
 
 from s2s.tts.qwen3 import kernel
 from s2s.tts.qwen3.gguf import GGUFFile
-from s2s.tts.qwen3.kernel import MATRICES, NORMS, KernelError, Numbers
+from s2s.tts.qwen3.kernel import MATRICES, NORMS, KernelError, address
 from s2s.tts.qwen3.ports import Floats
 from s2s.tts.qwen3.quant import TensorType, dequantize
 from s2s.tts.qwen3.spec import DecoderSpec
@@ -109,7 +109,7 @@ class Matrices:
             raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
         out = np.empty(rows, np.float32)
         self.team.kernel.matrix_product(
-            self.team.pointer, self.pointers[name], numbers(vector), numbers(out)
+            self.team.pointer, self.pointers[name], address(vector), address(out)
         )
         return out
 
@@ -130,7 +130,7 @@ class Matrices:
             status = self.team.kernel.matrix_fill(
                 self.pointers[name],
                 stored.kind.ggml_id,
-                part.ctypes.data_as(kernel.Bytes),
+                address(part),
                 done,
                 len(rows),
             )
@@ -193,7 +193,7 @@ class Stack:
                 width = spec.head_dim if name in ("query_norm", "key_norm") else spec.hidden
                 norm = _vector(file, f"blk.{at}.{stored}.weight", width)
                 keep.append(norm)
-                setattr(layer, name, numbers(norm))
+                setattr(layer, name, address(norm))
         self._norms = keep  # the kernel reads them where they are
         shape = kernel.Shape(
             spec.hidden, spec.intermediate, spec.layers, spec.heads, spec.kv_heads, spec.head_dim,
@@ -201,7 +201,7 @@ class Stack:
         )  # fmt: skip
         last = _vector(file, "output_norm.weight", spec.hidden)
         self._decoder: int = team.kernel.decoder_new(
-            ctypes.byref(shape), layers, numbers(last), team.pointer
+            ctypes.byref(shape), layers, address(last), team.pointer
         )
         if not self._decoder:
             raise KernelError("no memory for a decoder")
@@ -231,16 +231,11 @@ class Stack:
             raise ValueError(f"the cache holds {cache.room} positions, {wanted} were asked for")
         out = np.empty_like(inputs)
         status = self._team.kernel.decoder_forward(
-            self._decoder, cache.pointer, numbers(inputs), len(inputs), numbers(out)
+            self._decoder, cache.pointer, address(inputs), len(inputs), address(out)
         )
         if status:
             raise KernelError(f"no memory for {wanted} positions")
         return out
-
-
-def numbers(array: Floats) -> ctypes._Pointer[ctypes.c_float]:
-    """Where a contiguous float32 array lies."""
-    return array.ctypes.data_as(Numbers)
 
 
 def _bits(kind: TensorType) -> int:

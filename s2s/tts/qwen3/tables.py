@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
 from s2s.tts.qwen3.layout import FORMAT, TABLES
 from s2s.tts.qwen3.ports import Floats, Ids
@@ -66,6 +64,12 @@ class Table:
             raise IndexError(f"id {ids.min()} is below 0")
         return dequantize(self._raw[ids], self._kind)
 
+    def row(self, at: int) -> Floats:
+        """float32 [width]: one of them, in less time. Raises IndexError as above."""
+        if at < 0:
+            raise IndexError(f"id {at} is below 0")
+        return dequantize(self._raw[at : at + 1], self._kind)[0]
+
 
 class TableEmbeddings:
     """The embeddings port."""
@@ -107,7 +111,7 @@ class CodeVectors:
 
     def __call__(self, group: int, code: int) -> Floats:
         """A code of a group, 0 being the first code: float32 [width]."""
-        return self._tables[group](np.array([code]))[0]
+        return self._tables[group].row(code)
 
 
 def _rows(file: GGUFFile, name: str) -> int:

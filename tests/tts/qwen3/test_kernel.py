@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from s2s.tts.qwen3 import kernel
-from s2s.tts.qwen3.kernel import Bytes, KernelError, Numbers, find_compiler, load_kernel
+from s2s.tts.qwen3.kernel import KernelError, address, find_compiler, load_kernel
 from s2s.tts.qwen3.llama_library import installed, library
 from s2s.tts.qwen3.quant import TYPES, Floats, TensorType, dequantize, quantize
 
@@ -67,14 +67,12 @@ def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int
     memory = lib.weights_new(lib.matrix_bytes(ROWS, COLUMNS, bits))
     matrix = lib.matrix_new(ROWS, COLUMNS, bits, memory)
     raw = np.ascontiguousarray(raw)
-    assert lib.matrix_fill(matrix, kind.ggml_id, raw.ctypes.data_as(Bytes), 0, ROWS) == 0
+    assert lib.matrix_fill(matrix, kind.ggml_id, address(raw), 0, ROWS) == 0
 
     def product(vector: Floats) -> Floats:
         out = np.empty(ROWS, np.float32)
         vector = np.ascontiguousarray(vector, np.float32)
-        lib.matrix_product(
-            team, matrix, vector.ctypes.data_as(Numbers), out.ctypes.data_as(Numbers)
-        )
+        lib.matrix_product(team, matrix, address(vector), address(out))
         return out
 
     return product
@@ -143,10 +141,10 @@ def test_any_number_of_threads_gives_the_same_bits(kernel_cache: Path) -> None:
 def test_a_type_it_does_not_know_is_refused(kernel_cache: Path) -> None:
     lib = load_kernel(kernel_cache)
     memory = lib.weights_new(lib.matrix_bytes(16, 32, 4))
-    raw = np.zeros(16 * 34, np.uint8).ctypes.data_as(Bytes)
+    raw = np.zeros(16 * 34, np.uint8)
     for bits, kind in ((8, 2), (4, 8)):  # q4_0; and q8_0 into four bits
         matrix = lib.matrix_new(16, 32, bits, memory)
-        assert lib.matrix_fill(matrix, kind, raw, 0, 16) == -1
+        assert lib.matrix_fill(matrix, kind, address(raw), 0, 16) == -1
 
 
 def test_without_a_compiler_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
