@@ -27,13 +27,12 @@ from s2s.tts.qwen3.onnx_decoder import (
     GRAPH_VERSION,
     PREDICTOR_GRAPH,
     TALKER_GRAPH,
-    Job,
     build_predictor,
     build_talker,
-    stack_bytes,
 )
 from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES, BlockMix
 from s2s.tts.qwen3.onnx_quant import predictor_default as block_predictor_default
+from s2s.tts.qwen3.onnx_stack import Job, stack_bytes
 from s2s.tts.qwen3.quant import (
     MIXES,
     Bytes,

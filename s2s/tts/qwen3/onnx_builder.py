@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -30,6 +32,14 @@ _ALIGNMENT = 4096  # onnxruntime maps external data only from page boundaries
 _SMALL_BYTES = 1024  # below this a tensor lies in the graph file itself
 
 
+@dataclass(slots=True)
+class _Level:
+    """The nodes of a graph, or of one inside another, and the large tensors that lie there."""
+
+    nodes: list[NodeProto] = field(default_factory=list)
+    bulk: list[TensorProto] = field(default_factory=list)
+
+
 class GraphBuilder:
     """One graph under construction in ``directory``; `save` finishes it.
 
@@ -42,9 +52,8 @@ class GraphBuilder:
         self._directory = directory
         self._data_name = f"{name}.onnx.data"
         self._data = (directory / self._data_name).open("wb")
-        self._nodes: list[NodeProto] = []
+        self._graph = _Level()
         self._weights: list[TensorProto] = []
-        self._bulk: list[TensorProto] = []  # of the branch being built, if any
         self._inputs: list[ValueInfoProto] = []
         self._outputs: list[ValueInfoProto] = []
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
@@ -93,6 +102,12 @@ class GraphBuilder:
         """Add a node whose outputs have the given names. An optional input is left out by ""."""
         self._add_node(op_type, inputs, outputs, contrib, attributes)
 
+    def several(self, op_type: str, inputs: Sequence[str], count: int) -> list[str]:
+        """Add a node with ``count`` outputs and return their names."""
+        outputs = [self._fresh(op_type) for _ in range(count)]
+        self._add_node(op_type, inputs, outputs, False, {})
+        return outputs
+
     def expose(self, value: str, dtype: type[np.generic], shape: Sequence[Dim]) -> None:
         """Make ``value`` a graph output under its own name, with no copy in between."""
         self._outputs.append(_value_info(value, dtype, shape))
@@ -104,17 +119,48 @@ class GraphBuilder:
         they add by `bulk` belongs to the branch: onnxruntime rearranges the weights of an operator
         for speed only where they lie in the operator's own graph.
         """
-        from onnx import TensorProto, helper
+        from onnx import helper
 
         branches: list[GraphProto] = []
         for build in (yes, no):
-            outside = self._nodes, self._bulk
-            self._nodes, self._bulk = [], []
-            value = build()
-            result = helper.make_tensor_value_info(value, TensorProto.FLOAT, None)
-            branches.append(helper.make_graph(self._nodes, value, [], [result], self._bulk))
-            self._nodes, self._bulk = outside
+            with self._inside() as branch:
+                value = build()
+                outputs = [_any_shape(value, np.float32)]
+                branches.append(helper.make_graph(branch.nodes, value, [], outputs, branch.bulk))
         return self.op("If", condition, then_branch=branches[0], else_branch=branches[1])
+
+    def repeat(
+        self,
+        count: int,
+        carried: Sequence[tuple[str, type[np.generic]]],
+        build: Callable[[str, list[str]], tuple[list[str], str]],
+    ) -> str:
+        """What each of ``count`` rounds gives, stacked: int64 [count, ...].
+
+        carried: what the first round starts from, and its type. ``build`` adds the nodes of a
+        round, given its number and what is carried into it; it returns what is carried into the
+        next and the int64 result. What it adds by `bulk` belongs to the round, as in `choose`.
+        """
+        from onnx import helper
+
+        number, going = self._fresh("round"), self._fresh("going")
+        names = [self._fresh("carried") for _ in carried]
+        types = [dtype for _, dtype in carried]
+        with self._inside() as body:
+            after, result = build(number, names)
+            still = self.op("Identity", going)
+            inputs = [_value_info(number, np.int64, ()), _value_info(going, np.bool_, ())]
+            inputs += [_any_shape(*item) for item in zip(names, types, strict=True)]
+            outputs = [_value_info(still, np.bool_, ())]
+            outputs += [_any_shape(*item) for item in zip(after, types, strict=True)]
+            outputs.append(_any_shape(result, np.int64))
+            graph = helper.make_graph(body.nodes, result, inputs, outputs, body.bulk)
+        rounds = self.constant(np.array(count, np.int64))
+        yes = self.constant(np.array(True))
+        *_, stacked = ends = [self._fresh("end") for _ in (*carried, result)]
+        start = [value for value, _ in carried]
+        self._add_node("Loop", (rounds, yes, *start), ends, False, {"body": graph})
+        return stacked
 
     def split(self, value: str, sizes: Sequence[int], axis: int) -> list[str]:
         """Cut ``value`` along ``axis`` into parts of the given sizes."""
@@ -160,18 +206,33 @@ class GraphBuilder:
 
     def bulk(self, array: npt.NDArray[np.generic]) -> str:
         """A large constant kept exactly as it is and never compared with others."""
-        name = self._fresh("bulk")
-        self._bulk.append(self._tensor(name, np.asarray(array, order="C")))
-        return name
+        return self.include(self.store(array))
+
+    def store(self, array: npt.NDArray[np.generic]) -> TensorProto:
+        """Write a tensor to the data file, to be used by this graph or another of the folder."""
+        return self._tensor(self._fresh("stored"), np.asarray(array, order="C"))
+
+    def include(self, stored: TensorProto) -> str:
+        """Use what `store` gave, of this graph or another of the folder."""
+        from onnx import TensorProto
+
+        tensor = TensorProto()
+        tensor.CopyFrom(stored)
+        tensor.name = self._fresh("bulk")
+        self._graph.bulk.append(tensor)
+        return tensor.name
 
     def save(self, metadata: dict[str, str]) -> Path:
         """Write the graph file and return its path; a session can read ``metadata`` back."""
         import onnx
         from onnx import helper
 
-        weights = self._weights + self._bulk
         graph = helper.make_graph(
-            self._nodes, self._name, self._inputs, self._outputs, initializer=weights
+            self._graph.nodes,
+            self._name,
+            self._inputs,
+            self._outputs,
+            initializer=self._weights + self._graph.bulk,
         )
         model = helper.make_model(
             graph,
@@ -185,6 +246,15 @@ class GraphBuilder:
         path = self._directory / f"{self._name}.onnx"
         onnx.save_model(model, str(path))
         return path
+
+    @contextmanager
+    def _inside(self) -> Iterator[_Level]:
+        """What is added meanwhile belongs to an inner graph."""
+        outer, self._graph = self._graph, _Level()
+        try:
+            yield self._graph
+        finally:
+            self._graph = outer
 
     def _fresh(self, stem: str) -> str:
         self._count += 1
@@ -204,7 +274,7 @@ class GraphBuilder:
         node.attribute.extend(helper.make_attribute(*item) for item in attributes.items())
         if contrib:
             node.domain = _CONTRIB
-        self._nodes.append(node)
+        self._graph.nodes.append(node)
 
     def _tensor(self, name: str, array: npt.NDArray[np.generic]) -> TensorProto:
         from onnx import TensorProto, helper, numpy_helper
@@ -258,3 +328,11 @@ def _value_info(name: str, dtype: type[np.generic], shape: Sequence[Dim]) -> Val
 
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return helper.make_tensor_value_info(name, element, list(shape))
+
+
+def _any_shape(name: str, dtype: type[np.generic]) -> ValueInfoProto:
+    """A value of any shape."""
+    from onnx import helper
+
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return helper.make_tensor_value_info(name, element, None)

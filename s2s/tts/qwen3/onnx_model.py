@@ -7,6 +7,7 @@ in which a run writes in place, so a step copies nothing whatever has been said 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from s2s.runtime import onnx_session
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.onnx_decoder import (
+    FRAME_GRAPH,
     GRAPH_VERSION,
     HEADS_GRAPH,
     PREDICTOR_GRAPH,
@@ -72,22 +74,34 @@ def open_predictor(
     folder: Path, spec: Spec, threads: int, guesses: int = 0
 ) -> tuple[OnnxPredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
-    session, quant = _open(folder, PREDICTOR_GRAPH, threads)
-    heads, _ = _open(folder, HEADS_GRAPH, threads)
+    for name in (PREDICTOR_GRAPH, HEADS_GRAPH):
+        _check_files(folder, name)  # they are opened when a code is guessed
+    frame, quant = _open(folder, FRAME_GRAPH, threads)
+    if frame.get_inputs()[0].shape[-1] != spec.predictor.hidden:
+        raise OnnxError(f"{folder}: config.json is of another model; convert the checkpoint again")
     projection = None
     if spec.projected:
         projection = _Projection(_open(folder, PROJECTION_GRAPH, threads=1)[0])
-    stack = _Stack(session, spec.predictor)
     vectors = CodeVectors(open_tables(folder), spec)
-    return OnnxPredictor(stack, _Heads(heads, spec), projection, vectors, guesses), quant
+
+    def open_passes() -> _Passes:
+        stack = _Stack(_open(folder, PREDICTOR_GRAPH, threads)[0], spec.predictor)
+        return _Passes(stack, _Heads(_open(folder, HEADS_GRAPH, threads)[0]), vectors)
+
+    whole = _WholeFrame(frame, spec)
+    return OnnxPredictor(spec, whole, open_passes, projection, vectors, guesses), quant
+
+
+def _check_files(folder: Path, name: str) -> None:
+    for file in (folder / f"{name}.onnx", folder / f"{name}.onnx.data"):
+        if not file.is_file():
+            raise OnnxError(f"{file} is missing; convert the checkpoint")
 
 
 def _open(folder: Path, name: str, threads: int) -> tuple[InferenceSession, str]:
     """A graph and its quantisation."""
+    _check_files(folder, name)
     path = folder / f"{name}.onnx"
-    for file in (path, folder / f"{name}.onnx.data"):
-        if not file.is_file():
-            raise OnnxError(f"{file} is missing; convert the checkpoint")
     try:
         from onnxruntime.capi.onnxruntime_pybind11_state import (
             Fail,
@@ -158,13 +172,22 @@ class OnnxCache:
         self.positions = positions
 
 
+def new_cache(room: int, spec: DecoderSpec) -> OnnxCache:
+    """An empty cache for ``room`` positions."""
+    if room < 1:
+        raise ValueError(f"max_positions is {room}; a cache needs room for one at least")
+    names = [f"{part}.{layer}" for layer in range(spec.layers) for part in ("key", "value")]
+    shape = (1, spec.kv_heads, room, spec.head_dim)
+    caches = {name: np.zeros(shape, np.float32) for name in names}
+    return OnnxCache(room, caches, turns(room, spec))
+
+
 class _Stack:
     """One stack's graph: vectors in, what the graph says of them out."""
 
     def __init__(self, session: InferenceSession, spec: DecoderSpec) -> None:
         self._session = session
         self._spec = spec
-        self._turns: dict[str, Floats] = {}
         self._shapes = {
             item.name: item.shape
             for item in session.get_outputs()
@@ -177,16 +200,6 @@ class _Stack:
                 f"config.json says {spec.layers} layers {spec.hidden} wide, the graph has {layers} "
                 f"of {width}; convert the checkpoint again"
             )
-
-    def new_cache(self, room: int) -> OnnxCache:
-        """An empty cache for ``room`` positions."""
-        if room < 1:
-            raise ValueError(f"max_positions is {room}; a cache needs room for one at least")
-        spec = self._spec
-        names = [f"{part}.{layer}" for layer in range(spec.layers) for part in ("key", "value")]
-        shape = (1, spec.kv_heads, room, spec.head_dim)
-        caches = {name: np.zeros(shape, np.float32) for name in names}
-        return OnnxCache(room, caches, turns(room, spec))
 
     def feed(self, cache: OnnxCache, vectors: Floats) -> dict[str, Floats]:
         """Append positions. vectors: float32 [n, hidden].
@@ -258,7 +271,7 @@ class OnnxTalker:
 
     def new_state(self, max_positions: int) -> OnnxCache:
         """An empty cache for ``max_positions``; memory is taken as they come."""
-        return self._stack.new_cache(max_positions)
+        return new_cache(max_positions, self._spec.talker)
 
     def prefill(self, state: OnnxCache, embeddings: Floats) -> TalkerOutput:
         """Append prompt positions. embeddings: float32 [n, H]. Ids that are neither a code nor
@@ -282,26 +295,30 @@ class OnnxTalker:
 class OnnxPredictor:
     """The code predictor port; each code is predicted by its own head.
 
-    Fifteen passes a frame, or fewer with ``guesses`` (see ``speculation``).
+    The whole frame is one run, or with ``guesses`` as many as it takes passes (see
+    ``speculation``).
     """
 
     def __init__(
         self,
-        stack: _Stack,
-        heads: _Heads,
+        spec: Spec,
+        whole: _WholeFrame,
+        open_passes: Callable[[], _Passes],
         projection: _Projection | None,
         vectors: CodeVectors,
         guesses: int = 0,
     ) -> None:
-        self._stack = stack
-        self._heads = heads
+        self._spec = spec
+        self._whole = whole
+        self._open_passes = open_passes
+        self._passes = open_passes() if guesses else None
         self._projection = projection
         self._vectors = vectors
         self.guesses = guesses
 
     def new_state(self) -> OnnxCache:
         """A cache of one frame."""
-        return self._stack.new_cache(self._vectors.groups)
+        return new_cache(self._spec.groups, self._spec.predictor)
 
     def frame(
         self, state: OnnxCache, hidden: Floats, code0: int, sampling: Sampling, draws: Draws
@@ -310,37 +327,79 @@ class OnnxPredictor:
         if self._projection is not None:
             hidden = self._projection(hidden)
         first = np.stack([hidden, self._vectors(0, code0)])
-        passes = _Frame(self._stack, self._heads, self._vectors, state, first)
+        if not self.guesses and _WholeFrame.can(sampling):
+            return self._whole(state, first, sampling, draws)
+        if self._passes is None:
+            self._passes = self._open_passes()
+        passes = _Frame(self._passes, state, first)
         return choose_codes(passes, self.guesses, sampling, draws)
+
+
+class _WholeFrame:
+    """All passes of a frame in one run, sampling included."""
+
+    def __init__(self, session: InferenceSession, spec: Spec) -> None:
+        self._session = session
+        self._shape = (spec.groups - 1, spec.codes)
+        self._turns = turns(spec.groups, spec.predictor)
+
+    @staticmethod
+    def can(sampling: Sampling) -> bool:
+        """Whether it can sample that way."""
+        return sampling.greedy or sampling.top_p == 1
+
+    def __call__(self, state: OnnxCache, first: Floats, sampling: Sampling, draws: Draws) -> Ids:
+        """first: float32 [2, width]; returns int64 [G - 1]. The random numbers are those that one
+        pass after another would ask for: the largest ``probability / e`` is the largest of the
+        logits minus log e."""
+        if state.closed:
+            raise ValueError("this state is closed: make a new one")
+        groups, codes = self._shape
+        temperature, top_k = sampling.temperature, sampling.top_k or codes
+        if sampling.greedy:
+            noise, temperature, top_k = np.zeros(self._shape, np.float32), 1.0, 1
+        else:
+            drawn = np.stack([draws.exponential(codes) for _ in range(groups)])
+            noise = -np.log(np.maximum(drawn, np.finfo(np.float32).tiny))
+        feeds = {
+            "first": first[None],
+            "temperature": np.array(temperature, np.float32),
+            "top_k": np.array([min(top_k, codes)], np.int64),
+            "noise": noise,
+            **self._turns,
+        }
+        (found,) = self._session.run(None, feeds)
+        state.passes += groups
+        return np.asarray(found, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passes:
+    """What a frame takes that is made pass by pass."""
+
+    stack: _Stack
+    heads: _Heads
+    vectors: CodeVectors
 
 
 class _Frame:
     """The passes of one frame (``speculation.Passes``)."""
 
-    def __init__(
-        self,
-        stack: _Stack,
-        heads: _Heads,
-        vectors: CodeVectors,
-        cache: OnnxCache,
-        first: Floats,
-    ) -> None:
-        self.groups = vectors.groups - 1
-        self._stack = stack
-        self._heads = heads
-        self._vectors = vectors
+    def __init__(self, passes: _Passes, cache: OnnxCache, first: Floats) -> None:
+        self.groups = passes.vectors.groups - 1
+        self._passes = passes
         self._cache = cache
         self._first = first
 
     def start(self) -> Floats:
         """Feed hidden vector and first code: float32 [width]."""
         self._cache.rewind(0)
-        return self._stack.feed(self._cache, self._first)["hidden"][0, -1].copy()
+        return self._passes.stack.feed(self._cache, self._first)["hidden"][0, -1].copy()
 
     def feed(self, group: int, codes: list[int]) -> Floats:
         """Feed codes of ``group`` on: float32 [codes, width]."""
-        rows = [self._vectors(group + 1 + at, code) for at, code in enumerate(codes)]
-        return self._stack.feed(self._cache, np.stack(rows))["hidden"][0].copy()
+        rows = [self._passes.vectors(group + 1 + at, code) for at, code in enumerate(codes)]
+        return self._passes.stack.feed(self._cache, np.stack(rows))["hidden"][0].copy()
 
     def keep(self, codes: int) -> None:
         """Forget all but the first ``codes`` codes fed."""
@@ -348,16 +407,14 @@ class _Frame:
 
     def logits(self, group: int, hidden: Floats) -> Floats:
         """Head ``group``: float32 [B]."""
-        return self._heads(group, hidden)
+        return self._passes.heads(group, hidden)
 
 
 class _Heads:
     """The predictor's heads, one a call."""
 
-    def __init__(self, session: InferenceSession, spec: Spec) -> None:
+    def __init__(self, session: InferenceSession) -> None:
         self._session = session
-        if session.get_outputs()[0].shape[-1] != spec.codes:
-            raise OnnxError(f"heads for {spec.codes} codes wanted; convert the checkpoint again")
 
     def __call__(self, group: int, hidden: Floats) -> Floats:
         """hidden: float32 [width]; returns float32 [B]."""

@@ -20,6 +20,7 @@ from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.convert import convert, read_record
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.gguf import GGUFError
+from s2s.tts.qwen3.onnx_decoder import GRAPH_VERSION
 from s2s.tts.qwen3.onnx_model import OnnxCache, OnnxError, OnnxModel, load
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities
@@ -154,11 +155,19 @@ def test_predictor_frames_are_the_official_ones(kind: str, model_of: ModelOf) ->
         assert codes.tolist() == expected.tolist()
 
 
+SAMPLINGS = {
+    "in one run": Sampling(temperature=0.9, top_k=50),
+    "in one run, of all codes": Sampling(temperature=1.3, top_k=0),
+    "pass by pass": Sampling(temperature=0.9, top_k=50, top_p=0.9),
+}
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)
 @pytest.mark.parametrize("kind", [KIND, WIDE_KIND])
 def test_the_same_draws_give_the_reference_backends_codes(
-    kind: str, model_of: ModelOf, tiny_qwen3: Callable[[str], Path]
+    kind: str, sampling: Sampling, model_of: ModelOf, tiny_qwen3: Callable[[str], Path]
 ) -> None:
-    language, sampling = model_of(kind).language, Sampling(temperature=0.9, top_k=50)
+    language = model_of(kind).language
     reference = ReferencePredictor(language.spec, Checkpoint(tiny_qwen3(kind)))
     draws, same_draws = SeededDraws(5), SeededDraws(5)
     state, other = language.predictor.new_state(), reference.new_state()
@@ -271,16 +280,16 @@ def test_the_predictors_codes_survive_eight_bits(model_of: ModelOf) -> None:
 def test_the_folder_holds_graphs_in_place_of_ggufs(folder_of: FolderOf) -> None:
     folder = folder_of(WIDE_KIND, "int4")
     names = {file.name for file in folder.iterdir()}
-    graphs = {f"{name}.onnx" for name in ("talker", "predictor", "heads", "projection")}
+    graphs = {f"{name}.onnx" for name in ("talker", "predictor", "heads", "frame", "projection")}
     assert graphs | {f"{name}.data" for name in graphs} | {"tables.gguf"} <= names
     assert not {"talker.gguf", "predictor.gguf"} & names
     assert "projection.onnx" not in {file.name for file in folder_of(KIND, "int4").iterdir()}
     record = read_record(folder)
     assert record is not None
-    assert (record.quant, record.predictor_quant, record.graphs) == ("int4", "int8", 1)
+    assert (record.quant, record.predictor_quant, record.graphs) == ("int4", "int8", GRAPH_VERSION)
 
 
-@pytest.mark.parametrize("name", ["talker", "predictor", "heads"])
+@pytest.mark.parametrize("name", ["talker", "frame", "predictor", "heads"])
 def test_a_damaged_folder_says_what_is_wrong(
     name: str, folder_of: FolderOf, tmp_path: Path
 ) -> None:
@@ -290,19 +299,19 @@ def test_a_damaged_folder_says_what_is_wrong(
     graph, data = folder / f"{name}.onnx", folder / f"{name}.onnx.data"
     data.write_bytes(data.read_bytes()[:-1000])
     with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1)
+        load(folder, spec, threads=1, guesses=1)
     data.unlink()
     with pytest.raises(OnnxError, match=f"{data.name} is missing"):
-        load(folder, spec, threads=1)
+        load(folder, spec, threads=1, guesses=1)
     shutil.copy(whole / data.name, data)
     graph.write_bytes(b"nothing of the kind")
     with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1)
+        load(folder, spec, threads=1, guesses=1)
     other = folder_of("0.6b-customvoice", "int8")
     for file in (graph.name, data.name):
         shutil.copy(other / file, folder / file)
     with pytest.raises(OnnxError, match="different checkpoints"):
-        load(folder, spec, threads=1)
+        load(folder, spec, threads=1, guesses=1)
 
 
 def test_another_models_config_is_refused(folder_of: FolderOf) -> None:
