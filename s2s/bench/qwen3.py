@@ -18,7 +18,7 @@ import numpy as np
 
 from s2s.bench.synthesis import Arrivals
 from s2s.metrics import percentile
-from s2s.tts.qwen3 import speculation
+from s2s.tts.qwen3 import native, speculation
 from s2s.tts.qwen3.engine import Engine, Report
 from s2s.tts.qwen3.feed import Stale
 from s2s.tts.qwen3.frames import P, T, never
@@ -64,7 +64,7 @@ def emulated_acceptance(chance: float, seed: int = 0) -> Iterator[None]:
 
     Nothing else changes: every row is computed, every head multiplied and every distribution drawn
     from as otherwise, so the time is that of a model whose guesses are as good. The codes mean
-    nothing. For backends whose guesses ``speculation.choose_codes`` settles.
+    nothing.
     """
     lot = np.random.Generator(np.random.PCG64(seed))
     real = speculation._settle
@@ -77,7 +77,10 @@ def emulated_acceptance(chance: float, seed: int = 0) -> Iterator[None]:
             return guess
         return settled if settled != guess else (guess + 1) % len(wanted)
 
-    with patch.object(speculation, "_settle", settle):
+    with (
+        patch.object(speculation, "_settle", settle),
+        patch.object(native, "acceptance", chance),  # it settles inside the kernel
+    ):
         yield
 
 

@@ -56,6 +56,32 @@ class Shape(Structure):
     ]
 
 
+class Sampling(Structure):
+    """``Sampling`` of frame.h."""
+
+    _fields_: ClassVar = [
+        ("greedy", c_int),
+        ("top_k", c_int),
+        ("temperature", c_float),
+        ("top_p", c_float),
+        ("acceptance", c_float),
+    ]
+
+
+class Predictor(Structure):
+    """``Predictor`` of frame.h."""
+
+    _fields_: ClassVar = [
+        ("decoder", c_void_p),
+        ("groups", c_int),
+        ("codes", c_int),
+        ("hidden", c_int),
+        ("vector_type", c_int),
+        ("heads", POINTER(c_void_p)),
+        ("vectors", POINTER(c_void_p)),
+    ]
+
+
 MATRICES = ("query", "key", "value", "out", "gate", "up", "down")
 NORMS = ("attention_norm", "query_norm", "key_norm", "mlp_norm")
 
@@ -84,6 +110,12 @@ _FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "cache_free": (None, [c_void_p]),
     "cache_length": (c_int, [c_void_p]),
     "cache_rewind": (None, [c_void_p, c_int]),
+    "choose_frame": (
+        c_int,
+        [POINTER(Predictor), c_void_p, c_void_p, c_int, POINTER(Sampling), c_void_p, c_void_p],
+    ),
+    "frame_uniforms": (c_int, [c_int, c_int]),
+    "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p]),
     "instructions": (c_char_p, []),
 }
 

@@ -6,11 +6,14 @@ or less. Heads hold only the rows that can be sampled.
 
 from __future__ import annotations
 
+import ctypes
+from ctypes import c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from s2s.tts.qwen3 import kernel
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.gguf import GGUFFile
 from s2s.tts.qwen3.kernel import KernelError
@@ -19,7 +22,6 @@ from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.quant import dequantize
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.spec import Spec
-from s2s.tts.qwen3.speculation import choose_codes
 from s2s.tts.qwen3.stack import Matrices, Stack, StackCache, Stored, Team
 from s2s.tts.qwen3.tables import (
     CodeVectors,
@@ -31,6 +33,11 @@ from s2s.tts.qwen3.tables import (
 
 _TOO_FINE = ("f32", "bf16", "f16")
 _HEAD, _PROJECTION = "head", "projection"
+_MOST_GUESSES = 7  # MAX_GUESSES of frame.h
+_BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
+
+acceptance = -1.0
+"""Below 0 guesses are settled as they deserve; a benchmark may set a chance instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,11 @@ class NativePredictorState:
 
 
 class NativePredictor:
-    """The code predictor port. Fifteen passes a frame, or fewer with ``guesses``."""
+    """The code predictor port: a whole frame is one call of the kernel.
+
+    Fifteen passes a frame, or fewer with ``guesses`` (as ``speculation`` does it). A choice takes
+    one number from ``Draws.uniform``, whatever the size of the code book.
+    """
 
     def __init__(
         self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, guesses: int = 0
@@ -158,6 +169,7 @@ class NativePredictor:
         self._stack = Stack(team, file, spec.predictor)
         self._vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
+        heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
         stored = {
             f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
             for group in range(spec.groups - 1)
@@ -169,9 +181,22 @@ class NativePredictor:
             bias = tables.raw("projection.bias")
             self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
         self._matrices = Matrices(team, stored)
+        self._team = team
+        kind, vectors = self._vectors.stored()
+        pointers = c_void_p * len(heads)
+        self._predictor = kernel.Predictor(
+            self._stack.pointer,
+            len(heads),
+            spec.codes,
+            width,
+            kind.ggml_id,
+            pointers(*(self._matrices.pointers[name] for name in heads)),
+            pointers(*(kernel.address(rows) for rows in vectors)),
+        )
 
     def use(self, team: Team) -> None:
         """Another team computes from now on."""
+        self._team = team
         self._stack.use(team)
         self._matrices.team = team
 
@@ -187,54 +212,32 @@ class NativePredictor:
         sampling: Sampling,
         draws: Draws,
     ) -> Ids:
-        """The other codes of a frame: int64 [G - 1]."""
+        """The other codes of a frame: int64 [G - 1]. Raises ValueError for a closed state."""
+        lib, groups = self._team.kernel, self._vectors.groups - 1
+        guesses = min(self.guesses, _MOST_GUESSES)
         first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
-        passes = _Frame(state, self._stack, self._vectors, self._matrices, first)
-        return choose_codes(passes, self.guesses, sampling, draws)
+        count = 0 if sampling.greedy else lib.frame_uniforms(groups, guesses)
+        uniforms = np.array([draws.uniform() for _ in range(count)], np.float32)
+        np.minimum(uniforms, _BELOW_ONE, out=uniforms)  # rounding must not reach it
+        chosen = np.empty(groups, np.int32)
+        how = kernel.Sampling(
+            sampling.greedy, sampling.top_k, sampling.temperature, sampling.top_p, acceptance
+        )
+        passes = lib.choose_frame(
+            ctypes.byref(self._predictor),
+            state.cache.open(),
+            kernel.address(first),
+            guesses,
+            ctypes.byref(how),
+            kernel.address(uniforms),
+            kernel.address(chosen),
+        )
+        if passes < 0:
+            raise KernelError("no memory for a frame")
+        state.passes += passes
+        return chosen.astype(np.int64)
 
     def _narrow(self, hidden: Floats) -> Floats:
         if self._bias is None:
-            return hidden
+            return np.asarray(hidden, np.float32)
         return self._matrices.product(_PROJECTION, hidden) + self._bias
-
-
-class _Frame:
-    """The passes of one frame (``speculation.Passes``)."""
-
-    def __init__(
-        self,
-        state: NativePredictorState,
-        stack: Stack,
-        vectors: CodeVectors,
-        matrices: Matrices,
-        first: Floats,
-    ) -> None:
-        self.groups = vectors.groups - 1
-        self._state = state
-        self._stack = stack
-        self._vectors = vectors
-        self._matrices = matrices
-        self._first = first
-
-    def start(self) -> Floats:
-        """Feed hidden vector and first code: float32 [width]."""
-        self._state.cache.rewind(0)
-        return self._pass(self._first)[-1]
-
-    def feed(self, group: int, codes: list[int]) -> Floats:
-        """Feed codes of ``group`` on: float32 [codes, width]."""
-        return self._pass(
-            np.stack([self._vectors(group + 1 + at, code) for at, code in enumerate(codes)])
-        )
-
-    def keep(self, codes: int) -> None:
-        """Forget all but the first ``codes`` codes fed."""
-        self._state.cache.rewind(len(self._first) + codes)
-
-    def logits(self, group: int, hidden: Floats) -> Floats:
-        """Head ``group``: float32 [B]."""
-        return self._matrices.product(f"{_HEAD}.{group}", hidden)
-
-    def _pass(self, vectors: Floats) -> Floats:
-        self._state.passes += 1
-        return self._stack.forward(self._state.cache, vectors)

@@ -154,7 +154,7 @@ class StackCache:
     @property
     def positions(self) -> int:
         """How many positions have been fed."""
-        return self._kernel.cache_length(self._open())
+        return self._kernel.cache_length(self.open())
 
     def rewind(self, positions: int) -> None:
         """Forget all but the first ``positions``. Raises ValueError when there are fewer."""
@@ -162,7 +162,8 @@ class StackCache:
             raise ValueError(f"the cache holds {self.positions} positions, not {positions}")
         self._kernel.cache_rewind(self.pointer, positions)
 
-    def _open(self) -> int:
+    def open(self) -> int:
+        """Where it lies. Raises ValueError when it is closed."""
         if not self.close.alive:
             raise ValueError("this state is closed: make a new one")
         return self.pointer
@@ -200,23 +201,23 @@ class Stack:
             spec.rms_norm_eps, spec.rope_theta,
         )  # fmt: skip
         last = _vector(file, "output_norm.weight", spec.hidden)
-        self._decoder: int = team.kernel.decoder_new(
+        self.pointer: int = team.kernel.decoder_new(
             ctypes.byref(shape), layers, address(last), team.pointer
         )
-        if not self._decoder:
+        if not self.pointer:
             raise KernelError("no memory for a decoder")
-        self._free = weakref.finalize(self, team.kernel.decoder_free, self._decoder)
+        self._free = weakref.finalize(self, team.kernel.decoder_free, self.pointer)
 
     def use(self, team: Team) -> None:
         """Another team computes from now on."""
-        self._team.kernel.decoder_use(self._decoder, team.pointer)
+        self._team.kernel.decoder_use(self.pointer, team.pointer)
         self._team = team
 
     def new_cache(self, room: int) -> StackCache:
         """An empty cache for ``room`` positions."""
         if room < 1:
             raise ValueError(f"a cache of {room} positions holds nothing")
-        return StackCache(self._team, self._decoder, room)
+        return StackCache(self._team, self.pointer, room)
 
     def forward(self, cache: StackCache, inputs: Floats) -> Floats:
         """Append positions. inputs: float32 [n, hidden]; returns the normed outputs, same shape.
@@ -231,7 +232,7 @@ class Stack:
             raise ValueError(f"the cache holds {cache.room} positions, {wanted} were asked for")
         out = np.empty_like(inputs)
         status = self._team.kernel.decoder_forward(
-            self._decoder, cache.pointer, address(inputs), len(inputs), address(out)
+            self.pointer, cache.pointer, address(inputs), len(inputs), address(out)
         )
         if status:
             raise KernelError(f"no memory for {wanted} positions")

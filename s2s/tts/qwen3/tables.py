@@ -11,7 +11,7 @@ from pathlib import Path
 from s2s.tts.qwen3.gguf import GGUFError, GGUFFile, refuse_foreign
 from s2s.tts.qwen3.layout import FORMAT, TABLES
 from s2s.tts.qwen3.ports import Floats, Ids
-from s2s.tts.qwen3.quant import TensorType, dequantize
+from s2s.tts.qwen3.quant import Bytes, TensorType, dequantize
 from s2s.tts.qwen3.spec import Spec
 
 
@@ -55,20 +55,20 @@ class Table:
 
     def __init__(self, file: GGUFFile, name: str, shape: tuple[int, int]) -> None:
         file.require(name, shape)
-        self._raw = file.raw(name)
-        self._kind = kind_of(file, name)
+        self.raw = file.raw(name)
+        self.kind = kind_of(file, name)
 
     def __call__(self, ids: Ids) -> Floats:
         """float32 [n, width]. Raises IndexError for an id outside the table."""
         if (ids < 0).any():  # numpy would count from the end
             raise IndexError(f"id {ids.min()} is below 0")
-        return dequantize(self._raw[ids], self._kind)
+        return dequantize(self.raw[ids], self.kind)
 
     def row(self, at: int) -> Floats:
         """float32 [width]: one of them, in less time. Raises IndexError as above."""
         if at < 0:
             raise IndexError(f"id {at} is below 0")
-        return dequantize(self._raw[at : at + 1], self._kind)[0]
+        return dequantize(self.raw[at : at + 1], self.kind)[0]
 
 
 class TableEmbeddings:
@@ -108,6 +108,10 @@ class CodeVectors:
             names = ["codec", *(f"codes.{group}" for group in range(spec.groups - 2))]
         width = spec.predictor.hidden
         self._tables = [Table(file, name, (_rows(file, name), width)) for name in names]
+
+    def stored(self) -> tuple[TensorType, list[Bytes]]:
+        """Their type, which all have, and each group's rows: uint8 [codes, row bytes]."""
+        return self._tables[0].kind, [table.raw for table in self._tables]
 
     def __call__(self, group: int, code: int) -> Floats:
         """A code of a group, 0 being the first code: float32 [width]."""

@@ -132,6 +132,11 @@ void decoder_free(Decoder *decoder)
     free(decoder);
 }
 
+Team *decoder_team(const Decoder *decoder)
+{
+    return decoder->team;
+}
+
 void decoder_use(Decoder *decoder, Team *team)
 {
     pthread_mutex_lock(&decoder->lock);
@@ -454,29 +459,48 @@ int decoder_forward(Decoder *decoder, Cache *cache, const float *in, int count, 
     return 0;
 }
 
-/* --- one product ------------------------------------------------------------------------------ */
+/* --- single products ------------------------------------------------------------------------------ */
 
 typedef struct {
-    const Matrix *matrix;
-    Quantised rows;
+    const Matrix *const *matrices;
+    const Quantised *rows; /* one of each matrix */
+    int count;
     float *y;
     atomic_int turns[MAX_THREADS];
-} Product;
+} Products;
 
-static void run_product(void *work, Team *team, int thread)
+static void run_products(void *work, Team *team, int thread)
 {
-    Product *product = work;
-    multiply(team, product->turns, thread, &product->matrix, 1, &product->rows, 1, product->y,
-        product->matrix->rows);
+    Products *products = work;
+    int each = tiles(products->matrices[0]), all = each * products->count, piece;
+    while ((piece = team_next(team, products->turns, thread, all)) >= 0) {
+        int at = piece / each, rows = products->matrices[at]->rows;
+        multiply_tile(products->matrices[at], piece % each, products->rows + at, 1,
+            products->y + (size_t)at * (size_t)rows, rows);
+    }
+}
+
+void matrix_products(
+    Team *team, const Matrix *const *matrices, int count, const float *x, int apart, float *y)
+{
+    int columns = matrices[0]->columns, blocks = columns / BLOCK;
+    int8_t bytes[MAX_ROWS * columns];
+    float scales[MAX_ROWS * blocks];
+    int32_t sums[MAX_ROWS * blocks];
+    Quantised all = { bytes, scales, sums, columns }, rows[MAX_ROWS];
+    if (!count) return;
+    for (int row = 0; row < (apart ? count : 1); row++)
+        quantise(&all, row, x + (size_t)row * (size_t)columns);
+    for (int at = 0; at < count; at++) {
+        int row = apart ? at : 0;
+        rows[at] = (Quantised) { bytes + row * columns, scales + row * blocks, sums + row * blocks,
+            columns };
+    }
+    Products products = { .matrices = matrices, .rows = rows, .count = count, .y = y };
+    team_run(team, run_products, &products);
 }
 
 void matrix_product(Team *team, const Matrix *matrix, const float *x, float *y)
 {
-    int blocks = matrix->columns / BLOCK;
-    int8_t bytes[matrix->columns];
-    float scales[blocks];
-    int32_t sums[blocks];
-    Product product = { .matrix = matrix, .rows = { bytes, scales, sums, matrix->columns }, .y = y };
-    quantise(&product.rows, 0, x);
-    team_run(team, run_product, &product);
+    matrix_products(team, &matrix, 1, x, 0, y);
 }

@@ -43,6 +43,13 @@ int decoder_forward(Decoder *decoder, Cache *cache, const float *in, int count, 
 /* matrix times x: float [columns] to float [rows]. */
 void matrix_product(Team *team, const Matrix *matrix, const float *x, float *y);
 
+/* At most MAX_ROWS matrices of one shape, each times x float [columns], or, when `apart`, times its
+ * own row of x [count][columns]: y float [count][rows]. */
+void matrix_products(
+    Team *team, const Matrix *const *matrices, int count, const float *x, int apart, float *y);
+
+Team *decoder_team(const Decoder *decoder);
+
 /* The vector unit that this library was compiled for. */
 const char *instructions(void);
 

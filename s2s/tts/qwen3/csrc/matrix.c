@@ -101,22 +101,28 @@ static void put_numbers(Matrix *matrix, int row, int block, const float *values)
     put(matrix, row, block, u, scale, 0);
 }
 
-static void put_row_of_halves(Matrix *matrix, int row, const uint8_t *raw, int type)
+void read_row(int type, const void *tensor, int row, int columns, float *to)
 {
-    float values[BLOCK];
-    for (int block = 0; block < matrix->columns / BLOCK; block++) {
-        for (int in = 0; in < BLOCK; in++, raw += type == F32 ? 4 : 2) {
-            if (type == F32) {
-                memcpy(values + in, raw, 4);
-            } else if (type == F16) {
-                values[in] = half_to_float(read_half(raw));
-            } else {
-                uint32_t bits = (uint32_t)read_half(raw) << 16;
-                memcpy(values + in, &bits, sizeof bits);
-            }
+    size_t width = type == F32 ? 4 : 2;
+    const uint8_t *from = (const uint8_t *)tensor + (size_t)row * (size_t)columns * width;
+    for (int in = 0; in < columns; in++, from += width) {
+        if (type == F32) {
+            memcpy(to + in, from, 4);
+        } else if (type == F16) {
+            to[in] = half_to_float(read_half(from));
+        } else {
+            uint32_t bits = (uint32_t)read_half(from) << 16;
+            memcpy(to + in, &bits, sizeof bits);
         }
-        put_numbers(matrix, row, block, values);
     }
+}
+
+static void put_row_of_numbers(Matrix *matrix, int row, const uint8_t *raw, int type)
+{
+    float values[matrix->columns];
+    read_row(type, raw, 0, matrix->columns, values);
+    for (int block = 0; block < matrix->columns / BLOCK; block++)
+        put_numbers(matrix, row, block, values + block * BLOCK);
 }
 
 static void put_row_q8_0(Matrix *matrix, int row, const uint8_t *raw)
@@ -191,7 +197,7 @@ int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int cou
         case F32:
         case F16:
         case BF16:
-            put_row_of_halves(matrix, row, raw, type);
+            put_row_of_numbers(matrix, row, raw, type);
             raw += columns * (type == F32 ? 4 : 2);
             break;
         case Q8_0:

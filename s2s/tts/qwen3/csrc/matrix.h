@@ -43,6 +43,9 @@ void matrix_free(Matrix *matrix);
  * into 8 bits Q8_0 goes as it is, anything else to nearest. Returns 0, or -1 for a type unknown. */
 int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count);
 
+/* Row `row` of a tensor of numbers (F32, F16 or BF16) as float [columns]. */
+void read_row(int type, const void *tensor, int row, int columns, float *to);
+
 /* `values` float [columns] as row `row` of `to`. */
 void quantise(Quantised *to, int row, const float *values);
 
