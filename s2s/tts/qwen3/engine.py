@@ -250,7 +250,7 @@ class Engine(Generic[T, P, D]):
                 made = ahead(made, self._frames_ahead, "qwen3-frames")
             with closing(made):
                 try:
-                    yield from self._sound(wanted, made, decoder, final=final)
+                    yield from self._sound(wanted, prompt, made, decoder, final=final)
                 except BaseException:
                     if wanted.feed is not None:
                         wanted.feed.close()  # or a thread that waits for text would never end
@@ -261,6 +261,7 @@ class Engine(Generic[T, P, D]):
     def _sound(
         self,
         wanted: _Wanted,
+        prompt: Prompt,
         made: Iterator[Ids],
         decoder: D,
         *,
@@ -273,9 +274,9 @@ class Engine(Generic[T, P, D]):
         waiting: list[Ids] = []
         length = 0
 
-        def emit(finished: bool) -> Iterator[Chunk]:
+        def emit(at_once: bool) -> Iterator[Chunk]:
             now_s = perf_counter()
-            size = schedule.emit(length, finished, (now_s - report.began_s) * 1000)
+            size = schedule.emit(length, at_once, (now_s - report.began_s) * 1000)
             if not size:
                 return
             if stale():
@@ -300,12 +301,14 @@ class Engine(Generic[T, P, D]):
             waiting.append(codes)
             length += 1
             if length <= report.frames - report.unwanted_frames:
-                yield from emit(finished=False)
+                # Who waits for text holds no sound back meanwhile.
+                late = length == report.frames and prompt.text_late(length - 1)
+                yield from emit(at_once=late)
         drop = min(report.unwanted_frames, len(waiting))
         del waiting[len(waiting) - drop :]
         length -= drop
         if report.ending is not Ending.STOPPED and (final or not report.in_vain):
-            yield from emit(finished=True)
+            yield from emit(at_once=True)
 
     def _claim(self, prompt: Prompt, positions: int) -> tuple[_Idle[T, P], int]:
         """A talker state with room, and how many of the prompt's positions already stand in it."""

@@ -58,6 +58,11 @@ class TextFeed:
             self._unread.clear()
             self._changed.notify_all()
 
+    @property
+    def quiet(self) -> bool:
+        """Who reads now has to wait."""
+        return not (self._unread or self._ended or self._closed)
+
     def read(self, stale: Stale) -> str | None:
         """What was written since the last call, waiting for it; empty once the text has ended.
         None when it is stale or closed."""
@@ -137,6 +142,10 @@ class FedText:
                 self.ended = True
                 self._vectors.append(self._eos)
         return self._vectors[token] if token < len(self._vectors) else self._pad
+
+    def late(self, token: int) -> bool:
+        """A token is not there yet, nor is text it could be in. Asked from any thread."""
+        return token >= len(self._vectors) and not self.ended and self._feed.quiet
 
     def left(self, token: int) -> bool:
         """Something of the text comes after this token, its end included."""

@@ -98,6 +98,10 @@ class Prompt:
         """float32 [H]: what is added to the codes of a frame, once all of the text is known."""
         return self.trailing[frame] if frame < len(self.trailing) else self.pad
 
+    def text_late(self, frame: int) -> bool:
+        """What is added to the codes of a frame has yet to be written. Asked from any thread."""
+        return self.coming is not None and self.coming.late(frame + 1)
+
     def text_left(self, frame: int) -> bool:
         """Some of the text had yet to be fed when this frame's codes were made."""
         if self.coming is not None:
