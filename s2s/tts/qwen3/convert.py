@@ -29,10 +29,12 @@ from s2s.tts.qwen3.onnx_decoder import (
     TALKER_GRAPH,
     build_predictor,
     build_talker,
+    predictor_bytes,
+    talker_bytes,
 )
 from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES, BlockMix
 from s2s.tts.qwen3.onnx_quant import predictor_default as block_predictor_default
-from s2s.tts.qwen3.onnx_stack import Job, stack_bytes
+from s2s.tts.qwen3.onnx_stack import Job
 from s2s.tts.qwen3.quant import (
     MIXES,
     Bytes,
@@ -242,17 +244,17 @@ class _Conversion:
             case BlockMix() as talker, BlockMix() as predictor:
                 plan = planner.tables(MIXES["f32" if talker.whole else "q8_0"], None)
                 stacks = (
-                    (build_talker, TALKER_GRAPH, talker, self._spec.talker),
-                    (build_predictor, PREDICTOR_GRAPH, predictor, self._spec.predictor),
+                    (build_talker, TALKER_GRAPH, talker, talker_bytes(self._spec, talker)),
+                    (
+                        build_predictor,
+                        PREDICTOR_GRAPH,
+                        predictor,
+                        predictor_bytes(self._spec, predictor),
+                    ),
                 )
-                sizes = [stack_bytes(mix, spec) for _, _, mix, spec in stacks]
-                self._check_disk(folder, _plan_bytes([plan]) + sum(sizes))
-                for (build, name, used, _), size in zip(stacks, sizes, strict=True):
-                    advance = self._advance(f"{name}.onnx", size)
-                    marks = {"source": self.record.source}
-                    build(
-                        Job(self._spec, self._weights, used, folder, marks, self._threads, advance)
-                    )
+                self._check_disk(folder, _plan_bytes([plan]) + sum(size for *_, size in stacks))
+                for build, name, used, size in stacks:
+                    build(self._job(folder, used, self._advance(f"{name}.onnx", size)))
                 self._write(folder, plan, talker.name)
         _write_speaker_encoder(self._weights, folder / "model.safetensors", self.record.source)
         _copy_small(self._folder, folder)
@@ -263,6 +265,10 @@ class _Conversion:
             _link_or_copy(file, codec / file.name)
         record = json.dumps(asdict(self.record), indent=1)
         (folder / _RECORD).write_text(record + "\n", encoding="utf-8")
+
+    def _job(self, folder: Path, used: BlockMix, advance: Callable[[int], None]) -> Job:
+        marks = {"source": self.record.source}
+        return Job(self._spec, self._weights, used, folder, marks, self._threads, advance)
 
     def _advance(self, name: str, total: int) -> Callable[[int], None]:
         """Sums up the bytes of a file that are done, and shows them."""

@@ -16,8 +16,9 @@ import numpy as np
 
 from s2s.tts.qwen3.onnx_builder import GraphBuilder
 from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES, BlockMix
-from s2s.tts.qwen3.onnx_stack import Job, Place, Rows, Stack, product
+from s2s.tts.qwen3.onnx_stack import Job, Place, Rows, Stack, product, stack_bytes
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME
+from s2s.tts.qwen3.spec import Spec
 
 TALKER_GRAPH, PREDICTOR_GRAPH = "talker", "predictor"
 HEADS_GRAPH, PROJECTION_GRAPH, FRAME_GRAPH = "heads", "projection", "frame"
@@ -63,6 +64,21 @@ def build_predictor(job: Job) -> Path:
     if job.spec.projected:
         _build_projection(job)
     return path
+
+
+def talker_bytes(spec: Spec, mix: BlockMix) -> int:
+    """What `build_talker` advances by in all, and about the size of its files."""
+    head = _head_mix(mix).nbytes(spec.codes + 1, spec.talker.hidden)
+    return stack_bytes(mix, spec.talker) + head
+
+
+def predictor_bytes(spec: Spec, mix: BlockMix) -> int:
+    """What `build_predictor` advances by in all, and about the size of its files."""
+    width, head = spec.predictor.hidden, _head_mix(mix)
+    heads = (spec.groups - 1) * head.nbytes(spec.codes, width)
+    table = (spec.groups - 2) * spec.codes * width * _code_type(mix)().itemsize
+    projection = head.nbytes(width, spec.talker.hidden) if spec.projected else 0
+    return stack_bytes(mix, spec.predictor) + heads + table + projection
 
 
 def _build_heads(job: Job) -> None:
@@ -134,14 +150,14 @@ def _code_vectors(graph: GraphBuilder, job: Job) -> Callable[[str, str], str]:
     int64 [] each, float32 [1, 1, width]. The last group's codes are never fed."""
     spec, width = job.spec, job.spec.predictor.hidden
     name = f"{_PREDICTOR}.small_to_mtp_projection"
-    kept = np.float32 if job.mix.whole else np.float16
-    table = np.empty((spec.groups - 2, spec.codes, width), kept)
+    table = np.empty((spec.groups - 2, spec.codes, width), _code_type(job.mix))
     for group, rows in enumerate(table):
         codes = job.weights[f"{_PREDICTOR}.model.codec_embedding.{group}.weight"]
         if spec.projected:
             codes = codes @ job.weights[f"{name}.weight"].T + job.weights[f"{name}.bias"]
         rows[:] = codes
     stored = graph.bulk(table.reshape(-1, width))
+    job.advance(table.nbytes)
 
     def vector(group: str, code: str) -> str:
         row = graph.op("Mul", group, graph.constant(np.array(spec.codes, np.int64)))
@@ -164,6 +180,10 @@ def _build_projection(job: Job) -> None:
         bias = graph.weight(job.weights[f"{name}.bias"])
         graph.output("projected", graph.op("Add", narrow, bias), np.float32, (1, 1, width))
         _save(graph, job)
+
+
+def _code_type(stack: BlockMix) -> type[np.floating]:
+    return np.float32 if stack.whole else np.float16
 
 
 def _head_mix(stack: BlockMix) -> BlockMix:

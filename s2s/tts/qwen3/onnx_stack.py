@@ -62,7 +62,7 @@ class Job:
 
 
 def stack_bytes(mix: BlockMix, spec: DecoderSpec) -> int:
-    """Bytes of a stack's layers, for progress and free space."""
+    """Stored bytes of a stack's layers."""
     query, key = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
     shapes = (
         (query + 2 * key, spec.hidden),

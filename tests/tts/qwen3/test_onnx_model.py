@@ -319,6 +319,21 @@ def test_another_models_config_is_refused(folder_of: FolderOf) -> None:
         load(folder_of(KIND, "onnx-f32"), read_spec(folder_of(WIDE_KIND, "onnx-f32")), threads=1)
 
 
+@pytest.mark.parametrize("quant", ["onnx-f32", "int4"])
+def test_progress_ends_where_it_said(
+    quant: str, tiny_qwen3: Callable[[str], Path], tmp_path: Path
+) -> None:
+    seen: dict[str, tuple[int, int]] = {}
+
+    def progress(file: str, done: int, total: int) -> None:
+        assert done > seen.get(file, (0, 0))[0]
+        seen[file] = done, total
+
+    convert(tiny_qwen3(WIDE_KIND), quant, converted=tmp_path, progress=progress)
+    assert list(seen) == ["talker.onnx", "predictor.onnx", "tables.gguf"]
+    assert all(done == total for done, total in seen.values())
+
+
 def test_mixes_of_two_backends_are_refused(
     tiny_qwen3: Callable[[str], Path], tmp_path: Path
 ) -> None:
