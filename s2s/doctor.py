@@ -62,6 +62,8 @@ def findings(config: Config, store: Store) -> Iterator[Finding]:
     for stage in registry.STAGES:
         yield _backend(config, stage)
     yield from _others(config)
+    if config.tts.backend == "qwen3":
+        yield _qwen3(store)
     yield _cache(store)
     yield from _models(config, store)
     yield from _devices(config)
@@ -93,6 +95,22 @@ def _backend(config: Config, stage: registry.Stage) -> Finding:
             "failure", f"{what} needs {', '.join(lacking)}", f"pip install 's2s[{backend.extra}]'"
         )
     return Finding("ok", what)
+
+
+def _qwen3(store: Store) -> Finding:
+    """What computes Qwen3-TTS, and how fast, where that was measured."""
+    from s2s.tts.qwen3.kernel import KernelError, find_compiler
+    from s2s.tts.qwen3.speed import FILE, SpeedBook
+
+    known = SpeedBook(store.root / FILE).speeds()
+    speeds = "; ".join(f"{name}: {speed.real_time:.2f}" for name, speed in known.items())
+    measured = f" (of real time here: {speeds})" if speeds else ""
+    try:
+        compiler = find_compiler()
+    except KernelError as error:
+        what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
+        return Finding("warning", what, str(error))
+    return Finding("ok", f"qwen3: kernel compiled by {compiler[0]}{measured}")
 
 
 def _others(config: Config) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,21 @@ def test_the_echo_of_the_last_conversation_is_shown(settings: Config, store: Sto
     (store.folder("audio") / "echo.txt").write_text("23 dB of echo cancelled between A and B")
     shown = [finding.what for finding in doctor.findings(settings, store)]
     assert any("23 dB of echo cancelled" in what for what in shown)
+
+
+def test_qwen3_says_what_computes_it(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    from s2s.tts.qwen3.speed import FILE, Speed, SpeedBook
+
+    chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
+    monkeypatch.setattr(registry, "missing", lambda _: ())
+    monkeypatch.setenv("CC", "my-cc")
+    SpeedBook(store.root / FILE).keep_speed("0.6b q4_k_m", Speed(2, 0, 40.0, 0.0, 22.4))
+    (found,) = [f for f in doctor.findings(chosen, store) if "qwen3: kernel" in f.what]
+    assert found.what == "qwen3: kernel compiled by my-cc (of real time here: 0.6b q4_k_m: 0.78)"
+    monkeypatch.delenv("CC")
+    monkeypatch.setenv("PATH", "")
+    (found,) = [f for f in problems(chosen, store) if "kernel" in f.what]
+    assert found.state == "warning"
+    assert "install one" in found.remedy

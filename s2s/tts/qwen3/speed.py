@@ -143,11 +143,17 @@ class SpeedBook:
 
     def speed(self, key: str) -> Speed | None:
         """How a model was run here before."""
-        found = self._section("models").get(key)
-        try:
-            return Speed(**found) if isinstance(found, dict) else None
-        except TypeError:
-            return None
+        return self.speeds().get(key)
+
+    def speeds(self) -> dict[str, Speed]:
+        """Every model that was run here."""
+        found: dict[str, Speed] = {}
+        for key, value in self._section("models").items():
+            try:
+                found[key] = Speed(**value)  # type: ignore[arg-type]
+            except TypeError:
+                continue  # of another version
+        return found
 
     def keep_speed(self, key: str, speed: Speed) -> None:
         """Remember it."""
