@@ -22,10 +22,11 @@ import argparse
 import json
 import multiprocessing
 import random
+import signal
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -50,6 +51,8 @@ from s2s.tts.qwen3.backends import AUTO, GGML, NATIVE, ONNX
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, read_record
 
 R = TypeVar("R")
+
+ABORTED_BY_S = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class Opened:
 
 def main() -> None:
     """Parse, measure, print."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # child processes end with it
     arguments = parse(sys.argv[1:])
     settings = plan(arguments, alone(checkpoint, arguments))
     opened = alone(prepare, settings[0])
@@ -151,7 +155,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--frames", type=int, default=100, help="of 80 ms, an utterance")
     parser.add_argument("--runs", type=int, default=3, help="utterances a row")
-    parser.add_argument("--aborts", type=int, default=8, help="utterances stopped half-way")
+    parser.add_argument("--aborts", type=int, default=8, help="utterances stopped early on")
     parser.add_argument("--chunk-frames", type=int, help="default: chosen by the speed, as in use")
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="speak on and on instead")
     parser.add_argument("--picture", type=Path, metavar="FILE")
@@ -168,10 +172,30 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def alone(work: Callable[..., R], *arguments: object) -> R:
-    """``work`` in a process of its own, so that its memory is all that is counted."""
+    """``work`` in a process of its own, so that its memory is all that is counted. It ends with
+    this one."""
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(work, *arguments).result()
+    results, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=send, args=(sender, work, arguments), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        result = results.recv()
+    except EOFError:
+        process.join()
+        raise RuntimeError(f"{work.__name__} ended with {process.exitcode}") from None
+    process.join()
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def send(sender: Connection, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    """What ``work`` returns, or its exception, to the process that waits for it."""
+    try:
+        sender.send(work(*arguments))
+    except Exception as error:  # noqa: BLE001 - raised again where the result is wanted
+        sender.send(error)
 
 
 def checkpoint(arguments: argparse.Namespace) -> Path:
@@ -237,9 +261,8 @@ def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
         summary = Summary.of(runs)
         resident_mb = resident_memory_mb()
         moment = random.Random(0)
-        half_s = summary.rtf * summary.audio_s / setting.runs / 2
         aborts_ms = [
-            bench.abort_ms(moment.uniform(0, half_s), seed) for seed in range(setting.aborts)
+            bench.abort_ms(moment.uniform(0, ABORTED_BY_S), seed) for seed in range(setting.aborts)
         ]
         after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
     model.engine.close()

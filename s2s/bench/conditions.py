@@ -74,7 +74,7 @@ class Neighbours:
 
     def __init__(self) -> None:
         self._began_s = time.perf_counter()
-        self._own_s = time.process_time()
+        self._own_s = _own_s()
         self._all_s = _busy_s()
 
     def busy_cores(self) -> float | None:
@@ -82,9 +82,15 @@ class Neighbours:
         now_s = _busy_s()
         if self._all_s is None or now_s is None:
             return None
-        own_s = time.process_time() - self._own_s
+        own_s = _own_s() - self._own_s
         wall_s = max(time.perf_counter() - self._began_s, 1e-3)
         return round(max(now_s - self._all_s - own_s, 0.0) / wall_s, 2)
+
+
+def _own_s() -> float:
+    """Processor seconds of this process and of those it started and that are over."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _busy_s() -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from s2s.bench.qwen3 import Bench, acceptance, emulated_acceptance
@@ -83,7 +84,8 @@ def emulation(setting: Setting) -> AbstractContextManager[None]:
 
 
 def schedule_name(schedule: ScheduleConfig) -> str:
-    """Chunk sizes in frames, as text."""
-    if schedule.codec_chunk_ramp:
-        return "ramp " + ",".join(map(str, schedule.codec_chunk_ramp))
-    return f"{schedule.initial_codec_chunk_frames}, then {schedule.codec_chunk_frames}"
+    """Chunk sizes in frames, as text: "2 x 3, 4, then 8"."""
+    sizes = schedule.codec_chunk_ramp or (schedule.initial_codec_chunk_frames,)
+    runs = [(size, len(list(same))) for size, same in groupby(sizes)]
+    parts = [f"{count} x {size}" if count > 1 else str(size) for size, count in runs]
+    return ", ".join([*parts, f"then {schedule.codec_chunk_frames}"])

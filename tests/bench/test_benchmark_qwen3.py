@@ -18,12 +18,14 @@ from s2s.bench.qwen3 import (
     acceptance,
     emulated_acceptance,
 )
+from s2s.bench.qwen3_settings import schedule_name
 from s2s.bench.synthesis import Arrivals
 from s2s.tts.qwen3 import speculation
 from s2s.tts.qwen3.engine import Report
 from s2s.tts.qwen3.llama_library import installed
 from s2s.tts.qwen3.ports import Floats
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
+from s2s.tts.qwen3.schedule import ScheduleConfig
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 SOAK_MINUTES = os.environ.get("S2S_TEST_SOAK_MINUTES", "")
@@ -89,6 +91,17 @@ def test_emulation_makes_guesses_as_good_as_told(sampling: Sampling) -> None:
     assert passes_a_frame(3, sampling) == 5  # and it is over when it is over
 
 
+@pytest.mark.parametrize(
+    ("schedule", "name"),
+    [
+        (ScheduleConfig(initial_codec_chunk_frames=2, codec_chunk_frames=8), "2, then 8"),
+        (ScheduleConfig(codec_chunk_ramp=(2, 2, 3), codec_chunk_frames=4), "2 x 2, 3, then 4"),
+    ],
+)
+def test_a_schedule_in_words(schedule: ScheduleConfig, name: str) -> None:
+    assert schedule_name(schedule) == name
+
+
 def example() -> Utterance:
     report = Report(
         talker_s=[0.02, 0.03],
@@ -147,6 +160,14 @@ def test_a_dry_run_measures_every_part_and_draws(tmp_path: Path) -> None:
         assert 10 < row["resident_loaded_mb"] <= row["peak_memory_mb"] + 1
     assert picture.stat().st_size > 1000
     assert len(list(tmp_path.glob("chunks*.png"))) == 3
+
+
+def test_what_goes_wrong_in_the_other_process_is_told_here(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPTS / "benchmark_qwen3.py"), "--checkpoint", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(SCRIPTS.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1
+    assert "config.json" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.full
