@@ -59,8 +59,8 @@ def onnx_session(
         threads: intra-op threads; inter-op is always 1.
         providers: execution providers in order of preference.
         arena: False gives memory back after each run instead of keeping the peak.
-        spin: threads wait for each other awake while a run lasts: for graphs of many small
-            operators, when nothing else wants the processor meanwhile.
+        spin: threads wait for each other awake while a run lasts, which pays where nothing else
+            wants the processor meanwhile, and nowhere else.
     """
     import onnxruntime
 

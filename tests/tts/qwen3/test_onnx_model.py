@@ -55,11 +55,9 @@ def folder_of(
 @pytest.fixture(scope="module")
 def model_of(folder_of: FolderOf) -> ModelOf:
     @lru_cache
-    def open_model(
-        kind: str, quant: str = "onnx-f32", guesses: int = 0, threads: int = 1
-    ) -> OnnxModel:
+    def open_model(kind: str, quant: str = "onnx-f32", guesses: int = 0) -> OnnxModel:
         folder = folder_of(kind, quant)
-        return load(folder, read_spec(folder), threads, guesses)
+        return load(folder, read_spec(folder), 1, guesses)
 
     return open_model
 
@@ -180,12 +178,13 @@ def test_the_same_draws_give_the_reference_backends_codes(
 # --- states ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("threads", "spin"), [(1, False), (2, False), (2, True)])
 def test_prefill_in_pieces_and_rewinding_change_nothing(
-    threads: int, model_of: ModelOf, tiny_qwen3: Callable[[str], Path]
+    threads: int, spin: bool, folder_of: FolderOf, tiny_qwen3: Callable[[str], Path]
 ) -> None:
     """Pieces are appended to what is there already, as far as the cache reaches."""
-    language = model_of(KIND, threads=threads).language
+    folder = folder_of(KIND, "onnx-f32")
+    language = load(folder, read_spec(folder), threads, spin=spin).language
     talker, rows = language.talker, vectors(150, language)
     reference = ReferenceTalker(language.spec, Checkpoint(tiny_qwen3(KIND)))
     expected = reference.prefill(reference.new_state(150), rows)
