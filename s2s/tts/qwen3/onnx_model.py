@@ -58,8 +58,9 @@ def load(
 
     ``threads`` compute each step; ``guesses`` codes are guessed ahead of each predictor pass (see
     ``speculation``). ``spin`` lets threads wait for each other awake during a step: a tenth faster
-    where nothing else runs, three times slower where something does. Raises OnnxError or GGUFError when a file is missing, damaged, of another
-    version or another checkpoint, or when there is no onnxruntime.
+    where nothing else runs, three times slower where something does. Raises OnnxError or GGUFError
+    when a file is missing, damaged, of another version or another checkpoint, or when there is no
+    onnxruntime.
     """
     talker, quant = open_talker(folder, spec, threads, spin=spin)
     predictor, predictor_quant = open_predictor(folder, spec, threads, guesses, spin=spin)
