@@ -2,7 +2,6 @@
 #include "team.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +15,9 @@
 #define RELAX() ((void)0)
 #endif
 
-enum { SPINS_BEFORE_YIELD = 2000, AWAKE_NS = 200000, CHECK_CLOCK = 64 };
+/* Long enough for a thread that is a little behind; one that lost its core is behind for much
+ * longer, and whoever spins then keeps it from getting another. */
+enum { SPINS_BEFORE_SLEEP = 1000, AWAKE_NS = 200000, CHECK_CLOCK = 64 };
 
 typedef struct { Team *team; int number; } Member;
 
@@ -25,9 +26,9 @@ struct Team {
     pthread_t handles[MAX_THREADS];
     Member members[MAX_THREADS];
     pthread_mutex_t one_run; /* held during a run */
-    pthread_mutex_t lock;    /* of `asleep` */
-    pthread_cond_t wake;
-    int asleep;
+    pthread_mutex_t lock;    /* of the counts of who sleeps */
+    pthread_cond_t wake, met;
+    int asleep, waiting;
     Job *job;
     void *work;
     _Alignas(64) atomic_uint run; /* counts runs; a new value is the signal */
@@ -49,16 +50,22 @@ void team_meet(Team *team)
     unsigned meeting = atomic_load_explicit(&team->meeting, memory_order_relaxed);
     if (atomic_fetch_add(&team->arrived, 1) + 1 == (unsigned)team->threads) {
         atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&team->meeting, meeting + 1, memory_order_release);
+        atomic_store(&team->meeting, meeting + 1);
+        pthread_mutex_lock(&team->lock);
+        if (team->waiting) pthread_cond_broadcast(&team->met);
+        pthread_mutex_unlock(&team->lock);
         return;
     }
-    for (int spins = 0;
-         atomic_load_explicit(&team->meeting, memory_order_acquire) == meeting; spins++) {
-        if (spins < SPINS_BEFORE_YIELD)
-            RELAX();
-        else
-            sched_yield(); /* the other one may wait for this very core */
+    for (int spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
+        if (atomic_load_explicit(&team->meeting, memory_order_acquire) != meeting) return;
+        RELAX();
     }
+    /* The other one has lost its core to somebody else: it may have this one. */
+    pthread_mutex_lock(&team->lock);
+    team->waiting++;
+    while (atomic_load(&team->meeting) == meeting) pthread_cond_wait(&team->met, &team->lock);
+    team->waiting--;
+    pthread_mutex_unlock(&team->lock);
 }
 
 int team_next(Team *team, atomic_int *turns, int thread, int pieces)
@@ -133,6 +140,7 @@ Team *team_new(int threads)
     pthread_mutex_init(&team->one_run, NULL);
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
+    pthread_cond_init(&team->met, NULL);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
     for (int number = 1; number < threads; number++) {
         team->members[number] = (Member) { team, number };
@@ -153,6 +161,7 @@ void team_free(Team *team)
     for (int number = 1; number < team->threads; number++)
         pthread_join(team->handles[number], NULL);
     pthread_cond_destroy(&team->wake);
+    pthread_cond_destroy(&team->met);
     pthread_mutex_destroy(&team->lock);
     pthread_mutex_destroy(&team->one_run);
     free(team);
