@@ -42,7 +42,7 @@ from s2s.tts.qwen3.voices import list_voices, load_voice
 
 VOICES_FOLDER = "voices"
 _SILENCE_S = 2.0
-_FRAMES_AHEAD = 25  # two seconds
+_FRAMES_AHEAD = 10  # less than a second: what waits unplayed counts besides
 _THREADS_FOR_BOTH = 4  # with fewer, language model and codec are faster taking turns on all
 _ROOM_TONE = 1e-4  # -80 dBFS
 _SILENCE_FILE = "silence-{}.json"
