@@ -2,6 +2,7 @@
 
     python scripts/benchmark_qwen3_codec.py                      full size, random weights
     python scripts/benchmark_qwen3_codec.py --checkpoint PATH/speech_tokenizer
+    python scripts/benchmark_qwen3_codec.py --device cpu native   ONNX Runtime, compiled kernel
 
 Prints a table and, last, one line of JSON with the conditions. "First" is the first call on a new
 state, one frame: what the decoder adds to the time to first sound. "CPU" is processor time: unlike
@@ -15,7 +16,7 @@ import json
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from make_random_qwen3 import write_codec
 
 from s2s.bench.conditions import Conditions, peak_memory_mb
 from s2s.metrics import percentile
-from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
 
 FRAME_MS = 80.0
 WARM_FRAMES = 80  # fills the attention window
@@ -32,8 +33,9 @@ CHECKED_FRAMES = 48
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Milliseconds a frame, for one number of threads and of frames a call."""
+    """Milliseconds a frame, for one device, number of threads and of frames a call."""
 
+    device: str
     threads: int
     frames: int
     p50_ms: float
@@ -47,10 +49,10 @@ class Report:
     """The JSON line."""
 
     rows: list[Row]
-    first_call_ms: dict[int, float]
-    build_s: float
-    load_s: float
-    streaming_snr_db: float
+    first_call_ms: dict[str, dict[int, float]]
+    build_s: dict[str, float]
+    load_s: dict[str, float]
+    streaming_snr_db: dict[str, float]
     peak_memory_mb: float
     weights: str
     runs: int
@@ -74,6 +76,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--checkpoint", type=Path, help="folder instead of random weights")
     parser.add_argument("--tiny", action="store_true", help="tiny random weights: a dry run")
+    parser.add_argument(
+        "--device",
+        nargs="+",
+        default=["cpu"],
+        help="as `open_decoder` takes them: cpu, native, ...",
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--frames", type=int, nargs="+", default=[1, 2, 4, 8], help="frames a call")
     parser.add_argument("--runs", type=int, default=20, help="calls a measure is taken from")
@@ -81,15 +89,33 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def measure(folder: Path, cache: Path, arguments: argparse.Namespace) -> Report:
-    """Everything, one number of threads after the other."""
+    """Everything, one device after the other."""
+    report = Report(
+        rows=[],
+        first_call_ms={},
+        build_s={},
+        load_s={},
+        streaming_snr_db={},
+        peak_memory_mb=0.0,
+        weights="random" if arguments.checkpoint is None else str(arguments.checkpoint.name),
+        runs=arguments.runs,
+        conditions=Conditions.here(),
+    )
+    for device in arguments.device:
+        measure_device(device, folder, cache, arguments, report)
+    return replace(report, peak_memory_mb=round(peak_memory_mb(), 1))
+
+
+def measure_device(
+    device: str, folder: Path, cache: Path, arguments: argparse.Namespace, report: Report
+) -> None:
+    """One number of threads after the other, into the report."""
     random = np.random.default_rng(0)
-    rows: list[Row] = []
     first: dict[int, float] = {}
     opened_s: list[float] = []
-    snr_db = 0.0
     for threads in [arguments.threads[0], *arguments.threads]:  # the first one builds the graphs
         started = time.perf_counter()
-        decoder = open_decoder(folder, cache, threads=threads)
+        decoder = open_decoder(folder, cache, threads=threads, device=device)
         opened_s.append(time.perf_counter() - started)
         if len(opened_s) == 1:
             del decoder
@@ -99,51 +125,47 @@ def measure(folder: Path, cache: Path, arguments: argparse.Namespace) -> Report:
         warm = decoder.new_state()
         decoder.decode(warm, codes[:WARM_FRAMES])
         first[threads] = round(min(first_call_ms(decoder, codes) for _ in range(3)), 1)
-        rows += [
-            row(decoder, decoder.fork(warm), codes[WARM_FRAMES:][:frames], arguments, threads)
-            for frames in arguments.frames
-        ]
+        for frames in arguments.frames:
+            part = codes[WARM_FRAMES:][:frames]
+            walls_ms, cpus_ms = calls(decoder, decoder.fork(warm), part, arguments.runs)
+            report.rows.append(row(device, threads, frames, walls_ms, cpus_ms))
         snr_db = streaming_snr_db(decoder, codes[:CHECKED_FRAMES])
+        report.streaming_snr_db[device] = round(snr_db, 1)
         del decoder, warm  # or two sets of weights would count as peak memory
-    return Report(
-        rows=rows,
-        first_call_ms=first,
-        build_s=round(opened_s[0], 1),
-        load_s=round(min(opened_s[1:]), 1),
-        streaming_snr_db=round(snr_db, 1),
-        peak_memory_mb=round(peak_memory_mb(), 1),
-        weights="random" if arguments.checkpoint is None else str(arguments.checkpoint.name),
-        runs=arguments.runs,
-        conditions=Conditions.here(),
-    )
+    report.first_call_ms[device] = first
+    report.build_s[device] = round(opened_s[0], 1)
+    report.load_s[device] = round(min(opened_s[1:]), 1)
 
 
-def first_call_ms(decoder: OnnxCodecDecoder, codes: np.ndarray) -> float:
+def first_call_ms(decoder: CheckpointDecoder, codes: np.ndarray) -> float:
     """One frame on a new state."""
     started = time.perf_counter()
     decoder.decode(decoder.new_state(), codes[:1])
     return 1000 * (time.perf_counter() - started)
 
 
-def row(
-    decoder: OnnxCodecDecoder,
-    state: CodecState,
-    codes: np.ndarray,
-    arguments: argparse.Namespace,
-    threads: int,
-) -> Row:
-    """Calls with the given codes, on a state whose window is full."""
+def calls(
+    decoder: CheckpointDecoder, state: CodecState, codes: np.ndarray, runs: int
+) -> tuple[list[float], list[float]]:
+    """Calls with the given codes, on a state whose window is full: milliseconds a frame by the
+    clock and of the processor."""
     wall_ms: list[float] = []
     cpu_ms: list[float] = []
-    for _ in range(arguments.runs):
+    for _ in range(runs):
         started, busy = time.perf_counter(), time.process_time()
         decoder.decode(state, codes)
         wall_ms.append(1000 * (time.perf_counter() - started) / len(codes))
         cpu_ms.append(1000 * (time.process_time() - busy) / len(codes))
+    return wall_ms, cpu_ms
+
+
+def row(device: str, threads: int, frames: int, wall_ms: list[float], cpu_ms: list[float]) -> Row:
+    """A line of the table."""
     p50_ms = percentile(wall_ms, 0.5)
     return Row(
+        device=device,
         threads=threads,
-        frames=len(codes),
+        frames=frames,
         p50_ms=round(p50_ms, 2),
         p95_ms=round(percentile(wall_ms, 0.95), 2),
         cpu_ms=round(min(cpu_ms), 2),
@@ -151,7 +173,7 @@ def row(
     )
 
 
-def streaming_snr_db(decoder: OnnxCodecDecoder, codes: np.ndarray) -> float:
+def streaming_snr_db(decoder: CheckpointDecoder, codes: np.ndarray) -> float:
     """One frame a call against one call, as a signal-to-noise ratio."""
     whole = decoder.decode(decoder.new_state(), codes).astype(np.float64)
     state = decoder.new_state()
@@ -162,17 +184,22 @@ def streaming_snr_db(decoder: OnnxCodecDecoder, codes: np.ndarray) -> float:
 
 def show(report: Report) -> None:
     """Print the table."""
-    first = ", ".join(f"{ms} ms on {n} thread(s)" for n, ms in report.first_call_ms.items())
+    for device, first_ms in report.first_call_ms.items():
+        first = ", ".join(f"{ms} ms on {n} thread(s)" for n, ms in first_ms.items())
+        print(
+            f"{device}: built in {report.build_s[device]} s, loaded in {report.load_s[device]} s; "
+            f"first frame {first}; "
+            f"streaming against one call {report.streaming_snr_db[device]} dB"
+        )
+    print(f"peak memory {report.peak_memory_mb} MB")
     print(
-        f"graphs built in {report.build_s} s, loaded in {report.load_s} s; first frame {first}; "
-        f"streaming against one call {report.streaming_snr_db} dB; "
-        f"peak memory {report.peak_memory_mb} MB"
+        f"{'device':>8} {'threads':>8} {'frames':>7} {'p50 ms':>8} {'p95 ms':>8} {'CPU ms':>8} "
+        f"{'RTF':>7}"
     )
-    print(f"{'threads':>8} {'frames':>7} {'p50 ms':>8} {'p95 ms':>8} {'CPU ms':>8} {'RTF':>7}")
     for each in report.rows:
         print(
-            f"{each.threads:>8} {each.frames:>7} {each.p50_ms:>8} {each.p95_ms:>8} "
-            f"{each.cpu_ms:>8} {each.rtf:>7}"
+            f"{each.device:>8} {each.threads:>8} {each.frames:>7} {each.p50_ms:>8} "
+            f"{each.p95_ms:>8} {each.cpu_ms:>8} {each.rtf:>7}"
         )
 
 

@@ -1,10 +1,11 @@
-"""Codes to sound on ONNX Runtime, frame-exact: the `CodecDecoder` port.
+"""Codes to sound, frame-exact: the `CodecDecoder` port, and its implementation on ONNX Runtime.
 
 Knows nothing of text, talker or voices.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ from s2s.tts.qwen3.spec import read_json
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
 
-CPU = "cpu"
+CPU, NATIVE = "cpu", "native"
 _PROVIDER = "ExecutionProvider"
 
 MAX_FRAMES_A_RUN = 25
@@ -53,13 +54,115 @@ class CodecState:
     position: int = 0
     """Frames decoded so far."""
     tensors: dict[str, OrtValue] = field(default_factory=dict)
+    """Those of graphs."""
+    arrays: dict[str, Floats] = field(default_factory=dict)
+    """Those of layers that are not in a graph."""
 
     def close(self) -> None:
         """Drop the tensors; the state cannot be used any more."""
-        self.tensors = {}
+        self.tensors, self.arrays = {}, {}
 
 
-class OnnxCodecDecoder:
+class CheckpointDecoder(ABC):
+    """The codec decoder of a checkpoint; its states can be kept in a file.
+
+    Names and shapes of what they hold are the same for all implementations.
+    """
+
+    def __init__(
+        self,
+        spec: CodecDecoderSpec,
+        tensors: Mapping[str, Floats],
+        arrays: Mapping[str, Floats] | None = None,
+    ) -> None:
+        """``tensors`` and ``arrays``: what a state has of either at the start of a stream; an axis
+        of length 0 grows with the frames, as far as the attention window."""
+        self._spec = spec
+        self._tensors = dict(tensors)
+        self._arrays = dict(arrays or {})
+
+    @property
+    def codebook_size(self) -> int:
+        """Codes are from 0 to one less than this."""
+        return self._spec.codebook_size
+
+    @property
+    def samples_per_frame(self) -> int:
+        """Samples one frame decodes to."""
+        return self._spec.samples_per_frame
+
+    def new_state(self) -> CodecState:
+        """The state before the first frame."""
+        return self.restore(self._tensors | self._arrays, 0)
+
+    def decode(self, state: CodecState, codes: Ids) -> Floats:
+        """The samples of the next frames; ``state`` moves on.
+
+        codes: int64 [frames, groups]; returns float32 [frames * samples_per_frame] in [-1, 1].
+        Raises ValueError for codes of another shape or outside the code books; the state has not
+        moved then.
+        """
+        if not state.tensors:
+            raise ValueError("this codec state is closed: make a new one")
+        codes = self._checked(codes)
+        size = self._longest_run()
+        parts = [
+            self._run(state, codes[start : start + size]) for start in range(0, len(codes), size)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def fork(self, state: CodecState) -> CodecState:
+        """An independent copy, without copying memory."""
+        return CodecState(state.position, dict(state.tensors), dict(state.arrays))
+
+    def export(self, state: CodecState) -> dict[str, Floats]:
+        """The state's tensors by name, to be kept in a file; `restore` takes them back."""
+        tensors = {name: np.array(value.numpy()) for name, value in state.tensors.items()}
+        return tensors | {name: array.copy() for name, array in state.arrays.items()}
+
+    def restore(self, tensors: Mapping[str, Floats], position: int) -> CodecState:
+        """A state from exported tensors. Raises ValueError when they are not this decoder's."""
+        from onnxruntime import OrtValue
+
+        values = {
+            name: OrtValue.ortvalue_from_numpy(_exported(tensors, name, shape))
+            for name, shape in self._shapes(self._tensors, position)
+        }
+        arrays = {
+            name: _exported(tensors, name, shape)
+            for name, shape in self._shapes(self._arrays, position)
+        }
+        return CodecState(position, values, arrays)
+
+    @abstractmethod
+    def _longest_run(self) -> int:
+        """How many frames `_run` may be given."""
+
+    @abstractmethod
+    def _run(self, state: CodecState, codes: Ids) -> Floats:
+        """The samples of checked codes, not too many; the state moves on when all went well."""
+
+    def _shapes(
+        self, empty: Mapping[str, Floats], position: int
+    ) -> list[tuple[str, tuple[int, ...]]]:
+        window = min(position, self._spec.window_frames - 1)
+        return [
+            (name, tuple(size or window for size in array.shape)) for name, array in empty.items()
+        ]
+
+    def _checked(self, codes: Ids) -> Ids:
+        groups, size = self._spec.code_groups, self._spec.codebook_size
+        if codes.ndim != 2 or codes.shape[0] < 1 or codes.shape[1] != groups:
+            raise ValueError(
+                f"codes must be [frames, {groups}] with at least one frame, got {codes.shape}"
+            )
+        low, high = int(codes.min()), int(codes.max())
+        if low < 0 or high >= size:
+            raise ValueError(f"codes must be from 0 to {size - 1}, got {low} to {high}")
+        return np.ascontiguousarray(codes, dtype=np.int64)
+
+
+class OnnxCodecDecoder(CheckpointDecoder):
     """The codec decoder of a checkpoint. Weights are shared by all states; a call may come from
     any thread, a state from one at a time."""
 
@@ -70,13 +173,12 @@ class OnnxCodecDecoder:
 
         Raises CodecError for older ones, and for a device that is not there.
         """
-        self._spec = spec
         self._threads = threads
         providers = execution_providers(device)
-        self._frames = _Part(graph, threads, providers)
-        self._steps = _Part(graph.with_name(f"{STEPS_GRAPH}.onnx"), 1, providers)
-        self._wave = _Part(graph.with_name(f"{WAVE_GRAPH}.onnx"), 1, providers)
-        self._empty = self._frames.empty | self._steps.empty | self._wave.empty
+        self._frames = GraphPart(graph, threads, providers)
+        self._steps = GraphPart(graph.with_name(f"{STEPS_GRAPH}.onnx"), 1, providers)
+        self._wave = GraphPart(graph.with_name(f"{WAVE_GRAPH}.onnx"), 1, providers)
+        super().__init__(spec, self._frames.empty | self._steps.empty | self._wave.empty)
 
     @classmethod
     def open(
@@ -99,57 +201,8 @@ class OnnxCodecDecoder:
         )
         return cls(graph, spec, threads=threads, device=device)
 
-    @property
-    def codebook_size(self) -> int:
-        """Codes are from 0 to one less than this."""
-        return self._spec.codebook_size
-
-    @property
-    def samples_per_frame(self) -> int:
-        """Samples one frame decodes to."""
-        return self._spec.samples_per_frame
-
-    def new_state(self) -> CodecState:
-        """The state before the first frame."""
-        return self.restore(self._empty, 0)
-
-    def decode(self, state: CodecState, codes: Ids) -> Floats:
-        """The samples of the next frames; ``state`` moves on.
-
-        codes: int64 [frames, groups]; returns float32 [frames * samples_per_frame] in [-1, 1].
-        Raises ValueError for codes of another shape or outside the code books; the state has not
-        moved then.
-        """
-        if not state.tensors:
-            raise ValueError("this codec state is closed: make a new one")
-        codes = self._checked(codes)
-        parts = [
-            self._run(state, codes[start : start + MAX_FRAMES_A_RUN])
-            for start in range(0, len(codes), MAX_FRAMES_A_RUN)
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def fork(self, state: CodecState) -> CodecState:
-        """An independent copy, without copying memory."""
-        return CodecState(state.position, dict(state.tensors))
-
-    def export(self, state: CodecState) -> dict[str, npt.NDArray[np.float32]]:
-        """The state's tensors by name, to be kept in a file; `restore` takes them back."""
-        return {name: np.array(value.numpy()) for name, value in state.tensors.items()}
-
-    def restore(self, tensors: Mapping[str, npt.NDArray[np.float32]], position: int) -> CodecState:
-        """A state from exported tensors. Raises ValueError when they are not this decoder's."""
-        from onnxruntime import OrtValue
-
-        values: dict[str, OrtValue] = {}
-        window = min(position, self._spec.window_frames - 1)
-        for name, empty in self._empty.items():
-            array = tensors.get(name)
-            shape = tuple(size or window for size in empty.shape)
-            if array is None or array.shape != shape or array.dtype != np.float32:
-                raise ValueError(f"not a state of this codec decoder: {name} should be {shape}")
-            values[name] = OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
-        return CodecState(position, values)
+    def _longest_run(self) -> int:
+        return MAX_FRAMES_A_RUN
 
     def _run(self, state: CodecState, codes: Ids) -> Floats:
         """One run of the first graph, and of the others as many as there are slices."""
@@ -179,32 +232,35 @@ class OnnxCodecDecoder:
             ]
             return [each.result() for each in made]
 
-    def _checked(self, codes: Ids) -> Ids:
-        groups, size = self._spec.code_groups, self._spec.codebook_size
-        if codes.ndim != 2 or codes.shape[0] < 1 or codes.shape[1] != groups:
-            raise ValueError(
-                f"codes must be [frames, {groups}] with at least one frame, got {codes.shape}"
-            )
-        low, high = int(codes.min()), int(codes.max())
-        if low < 0 or high >= size:
-            raise ValueError(f"codes must be from 0 to {size - 1}, got {low} to {high}")
-        return np.ascontiguousarray(codes, dtype=np.int64)
-
 
 def open_decoder(
-    folder: Path, cache: Path, *, threads: int = 1, device: str = CPU
-) -> OnnxCodecDecoder:
+    folder: Path, cache: Path, *, threads: int = 1, device: str = CPU, kernels: Path | None = None
+) -> CheckpointDecoder:
     """The decoder of a speech tokenizer folder (config.json, model.safetensors).
 
-    Its graphs are built on first use and kept in ``cache``; the tensors are read only then.
-    device: "cpu", or an accelerator of onnxruntime by its short name ("cuda", "coreml", ...).
-    Raises CodecError, CheckpointError or SpecError for one that cannot be used.
+    Graphs are built on first use and kept in ``cache``.
+    device: "cpu"; or an accelerator of onnxruntime by its short name ("cuda", "coreml", ...); or
+    "native", the processor with the compiled kernel, which is kept in ``kernels`` (default: in
+    ``cache``).
+    Raises CodecError, CheckpointError or SpecError for a folder that cannot be used, and
+    KernelError when there is no compiler.
     """
     spec = CodecSpec.from_config(read_json(folder / "config.json")).decoder
-    key = codec_fingerprint(folder)
-    return OnnxCodecDecoder.open(
-        spec, Checkpoint(folder), cache, key, threads=threads, device=device
-    )
+    key, tensors = codec_fingerprint(folder), Checkpoint(folder)
+    if device == NATIVE:
+        from s2s.tts.qwen3.native_codec import NativeCodecDecoder
+        from s2s.tts.qwen3.stack import Team
+
+        team = Team(kernels or cache, threads)
+        return NativeCodecDecoder.open(spec, tensors, cache, key, team, threads=threads)
+    return OnnxCodecDecoder.open(spec, tensors, cache, key, threads=threads, device=device)
+
+
+def _exported(tensors: Mapping[str, Floats], name: str, shape: tuple[int, ...]) -> Floats:
+    array = tensors.get(name)
+    if array is None or array.shape != shape or array.dtype != np.float32:
+        raise ValueError(f"not a state of this codec decoder: {name} should be {shape}")
+    return np.ascontiguousarray(array)
 
 
 def execution_providers(device: str) -> tuple[str, ...]:
@@ -225,7 +281,7 @@ def execution_providers(device: str) -> tuple[str, ...]:
     return (found,) if device.lower() == CPU else (found, known[CPU])
 
 
-class _Part:
+class GraphPart:
     """One graph: an output from inputs and its share of the state, which is not the others'."""
 
     def __init__(self, graph: Path, threads: int, providers: tuple[str, ...]) -> None:

@@ -20,17 +20,23 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec_weights import (
+    DILATIONS,
+    KERNEL,
+    Convolution,
+    Residual,
+    Snake,
+    WideWeights,
+)
 from s2s.tts.qwen3.onnx_builder import GraphBuilder
 from s2s.tts.qwen3.onnx_steps import StepBuilder, Tensors, Wide, expand_heads
 
 FRAMES_GRAPH, STEPS_GRAPH, WAVE_GRAPH = "codec_frames", "codec_steps", "codec_wave"
+LATENT_GRAPH = "codec_latent"
 GRAPH_VERSION = 2
 """Raised when graphs or state change: older caches and primed states are then not used."""
 
 _CONVNEXT_EPS = 1e-6
-_SNAKE_EPS = 1e-9
-_KERNEL = 7
-_DILATIONS = (1, 3, 9)
 
 
 def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:
@@ -64,9 +70,26 @@ def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path)
         codes = graph.input("codes", np.int64, ("frames", spec.code_groups))
         position = graph.input("position", np.int64, ())
         steps = decoder.transformer(decoder.vectors(codes), position)
-        steps = decoder.widen(decoder.upsample(steps), wide)
+        steps = decoder.widen(decoder.first(decoder.upsample(steps)), wide)
         graph.output("output", steps, np.float32, ("steps", widths[0]))
         return graph.save(metadata)
+
+
+def build_latent_graph(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:
+    """Write the first graph as far as the layers go that the compiled kernel does not have, and
+    return its path: codes and position to float32 [steps, latent_dim], in front of the first
+    convolution. States are named as in the others.
+
+    Raises CodecError when a tensor does not have the shape the spec asks for.
+    """
+    with GraphBuilder(folder, LATENT_GRAPH) as graph:
+        decoder = _Decoder(graph, tensors, spec)
+        codes = graph.input("codes", np.int64, ("frames", spec.code_groups))
+        position = graph.input("position", np.int64, ())
+        steps = decoder.transformer(decoder.vectors(codes), position)
+        steps = decoder.upsample(steps)
+        graph.output("output", steps, np.float32, ("steps", spec.latent_dim))
+        return graph.save({"version": str(GRAPH_VERSION)})
 
 
 @dataclass(slots=True)
@@ -74,6 +97,11 @@ class _Decoder(StepBuilder):
     """The decoder's stages, in order."""
 
     spec: CodecDecoderSpec
+
+    @property
+    def weights(self) -> WideWeights:
+        """Of the stages from the first convolution on."""
+        return WideWeights(self.tensors, self.spec)
 
     def vectors(self, codes: str) -> str:
         """Codes to sums of their code vectors, semantic beside acoustic: [frames, codebook_dim]."""
@@ -124,7 +152,7 @@ class _Decoder(StepBuilder):
         return normed
 
     def upsample(self, normed: str) -> str:
-        """Frames through the ConvNeXt blocks and the first convolution: [steps, decoder_dim]."""
+        """Frames through the ConvNeXt blocks: [steps, latent]."""
         spec = self.spec
         latent = spec.latent_dim
         name = "decoder.pre_transformer"
@@ -143,27 +171,27 @@ class _Decoder(StepBuilder):
             steps = self.linear(steps, matrix, bias)
             steps = self.graph.op("Reshape", steps, self.graph.ints(-1, latent))
             steps = self._convnext(f"{name}.1", f"convnext_{at}", steps)
-        return self._conv("decoder.decoder.0.conv", "first", steps, latent, spec.decoder_dim)
+        return steps
+
+    def first(self, steps: str) -> str:
+        """The first convolution: [steps, decoder_dim]."""
+        return self._conv(self.weights.first(), "first", steps)
 
     def widen(self, steps: str, blocks: range) -> str:
         """Upsampling blocks, numbered from 1: each has fewer channels and a higher rate."""
         for at in blocks:
-            name = f"decoder.decoder.{at}.block"
-            width = self.spec.decoder_dim >> (at - 1)
-            steps = self._snake(f"{name}.0", steps, width)
-            rate = self.spec.upsample_rates[at - 1]
-            steps = self._spread(f"{name}.1.conv", f"spread_{at}", steps, width, rate)
-            for unit, dilation in enumerate(_DILATIONS):
-                state = f"unit_{at}_{unit}"
-                steps = self._residual(f"{name}.{unit + 2}", state, steps, width // 2, dilation)
+            steps = self._snake(self.weights.before_spread(at), steps)
+            steps = self._spread(at, steps)
+            for unit, dilation in enumerate(DILATIONS):
+                weights = self.weights.residual(at, unit)
+                steps = self._residual(weights, f"unit_{at}_{unit}", steps, dilation)
         return steps
 
     def waveform(self, steps: str) -> str:
         """The last channels to float32 [samples]."""
-        graph, last = self.graph, len(self.spec.upsample_rates) + 1
-        width = self.spec.decoder_dim >> (last - 1)
-        steps = self._snake(f"decoder.decoder.{last}", steps, width)
-        steps = self._conv(f"decoder.decoder.{last + 1}.conv", "last", steps, width, 1)
+        graph = self.graph
+        snake, conv = self.weights.last()
+        steps = self._conv(conv, "last", self._snake(snake, steps))
         steps = graph.op("Clip", steps, self.scalar(-1.0), self.scalar(1.0))
         return graph.op("Reshape", steps, graph.ints(-1))
 
@@ -221,10 +249,10 @@ class _Decoder(StepBuilder):
 
     def _convnext(self, name: str, state: str, steps: str) -> str:
         graph, width = self.graph, self.spec.latent_dim
-        padded = self.with_history(state, steps, _KERNEL - 1, width)
+        padded = self.with_history(state, steps, KERNEL - 1, width)
         inner = self.conv(
             padded,
-            self.wide(f"{name}.dwconv.conv.weight", width, 1, _KERNEL),
+            self.wide(f"{name}.dwconv.conv.weight", width, 1, KERNEL),
             self.wide(f"{name}.dwconv.conv.bias", width),
             groups=width,
         )
@@ -239,53 +267,28 @@ class _Decoder(StepBuilder):
         inner = self.linear(inner, matrix.T, gamma * self.wide(f"{name}.pwconv2.bias", width))
         return graph.op("Add", steps, inner)
 
-    def _conv(
-        self, name: str, state: str, steps: str, into: int, out: int, dilation: int = 1
-    ) -> str:
+    def _conv(self, conv: Convolution, state: str, steps: str, dilation: int = 1) -> str:
         """A causal convolution of kernel 7."""
-        padded = self.with_history(state, steps, (_KERNEL - 1) * dilation, into)
-        weight = self.wide(f"{name}.weight", out, into, _KERNEL)
-        return self.conv(padded, weight, self.wide(f"{name}.bias", out), dilation=dilation)
+        padded = self.with_history(state, steps, (KERNEL - 1) * dilation, conv.weight.shape[1])
+        return self.conv(padded, conv.weight, conv.bias, dilation=dilation)
 
-    def _residual(self, name: str, state: str, steps: str, width: int, dilation: int) -> str:
-        """Snake, convolution, Snake, matrix, added to the steps. The second Snake's frequencies are
-        multiplied into the convolution and divided out of the matrix."""
-        graph = self.graph
-        inner = self._snake(f"{name}.act1", steps, width)
-        padded = self.with_history(state, inner, (_KERNEL - 1) * dilation, width)
-        alpha, share = self._snake_values(f"{name}.act2", width)
-        kernel = self.wide(f"{name}.conv1.conv.weight", width, width, _KERNEL)
-        bias = self.wide(f"{name}.conv1.conv.bias", width)
-        kernel = alpha[:, None, None] * kernel
-        angles = self.conv(padded, kernel, alpha * bias, dilation=dilation)
-        inner = self._add_waves(angles, angles, alpha * share)
-        matrix = self.wide(f"{name}.conv2.conv.weight", width, width, 1).squeeze(2).T
-        bias = self.wide(f"{name}.conv2.conv.bias", width)
-        inner = self.linear(inner, matrix / alpha[:, None], bias)
-        return graph.op("Add", steps, inner)
+    def _residual(self, unit: Residual, state: str, steps: str, dilation: int) -> str:
+        """Snake, convolution, waves, matrix, added to the steps."""
+        angles = self._conv(unit.conv, state, self._snake(unit.before, steps), dilation)
+        inner = self._add_waves(angles, angles, unit.heights)
+        return self.graph.op("Add", steps, self.linear(inner, unit.matrix, unit.bias))
 
-    def _spread(self, name: str, state: str, steps: str, width: int, rate: int) -> str:
-        """A transposed convolution of kernel ``2 * rate`` and stride ``rate``, as a matrix: each
-        step gives ``rate`` steps, from the step before and itself. No overlap is carried, so the
-        bias is added once. Returns [steps * rate, width / 2]."""
-        out = width // 2
-        padded = self.with_history(state, steps, 1, width)
-        kernel = self.wide(f"{name}.weight", width, out, 2 * rate).transpose(0, 2, 1)
-        matrix = np.concatenate([kernel[:, rate:], kernel[:, :rate]]).reshape(2 * width, rate * out)
-        bias = np.tile(self.wide(f"{name}.bias", out), rate)
-        steps = self.linear(self.taps(padded, 2), matrix, bias)
-        return self.graph.op("Reshape", steps, self.graph.ints(-1, out))
+    def _spread(self, block: int, steps: str) -> str:
+        """A transposed convolution: [steps * rate, width / 2]."""
+        width = self.weights.width(block)
+        padded = self.with_history(f"spread_{block}", steps, 1, width)
+        steps = self.linear(self.taps(padded, 2), *self.weights.spread(block))
+        return self.graph.op("Reshape", steps, self.graph.ints(-1, width // 2))
 
-    def _snake(self, name: str, steps: str, width: int) -> str:
+    def _snake(self, snake: Snake, steps: str) -> str:
         """SnakeBeta: x + sin(e^alpha x)^2 / (e^beta + 1e-9), per channel."""
-        alpha, share = self._snake_values(name, width)
-        angles = self.graph.op("Mul", steps, self.values(alpha))
-        return self._add_waves(steps, angles, share)
-
-    def _snake_values(self, name: str, width: int) -> tuple[Wide, Wide]:
-        """Frequency and height of the waves of each channel."""
-        alpha = np.exp(self.wide(f"{name}.alpha", width))
-        return alpha, 1.0 / (np.exp(self.wide(f"{name}.beta", width)) + _SNAKE_EPS)
+        angles = self.graph.op("Mul", steps, self.values(snake.frequencies))
+        return self._add_waves(steps, angles, snake.heights)
 
     def _add_waves(self, steps: str, angles: str, heights: Wide) -> str:
         graph = self.graph

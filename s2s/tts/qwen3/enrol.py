@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
 from s2s.tts.qwen3.codec_decoder_graph import GRAPH_VERSION
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec
@@ -28,7 +28,7 @@ APPENDED_SILENCE_S = 0.5
 begin with the last sound of the reference (faster-qwen3-tts, pull request 9)."""
 
 
-def prime(decoder: OnnxCodecDecoder, voice: Voice) -> CodecState:
+def prime(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
     """The decoder's state from which the voice goes on: after its reference, or a new one for a
     voice without codes. Fork it for each utterance."""
     primed = voice.primed
@@ -48,7 +48,7 @@ class Enrolment:
     fingerprint: str
     speaker: SpeakerEncoder
     codec: CodecEncoder
-    decoder: OnnxCodecDecoder
+    decoder: CheckpointDecoder
 
     @classmethod
     def open(cls, folder: Path, cache: Path, *, threads: int = 1) -> Enrolment:

@@ -25,7 +25,7 @@ from s2s.tts.qwen3.backends import (
     open_language,
 )
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
@@ -73,7 +73,7 @@ class Qwen3Model:
     voices_folder: Path
     spec: Spec
     engine: Qwen3Engine
-    decoder: OnnxCodecDecoder
+    decoder: CheckpointDecoder
     sample_rate_hz: int
     opened: Opened
     threads: int

@@ -32,6 +32,16 @@ class Tensors(Protocol):
     def __getitem__(self, name: str) -> npt.NDArray[np.float32]: ...
 
 
+def wide(tensors: Tensors, name: str, *shape: int) -> Wide:
+    """A tensor in float64. Raises CodecError when its shape is another one."""
+    found = tensors[name]
+    if found.shape != shape:
+        raise CodecError(
+            f"{name} has shape {list(found.shape)} where the config asks for {list(shape)}"
+        )
+    return found.astype(np.float64)
+
+
 @dataclass(slots=True)
 class StepBuilder:
     """Adds layers to ``graph`` with weights from ``tensors``."""
@@ -43,12 +53,7 @@ class StepBuilder:
 
     def wide(self, name: str, *shape: int) -> Wide:
         """A tensor in float64. Raises CodecError when its shape is another one."""
-        found = self.tensors[name]
-        if found.shape != shape:
-            raise CodecError(
-                f"{name} has shape {list(found.shape)} where the config asks for {list(shape)}"
-            )
-        return found.astype(np.float64)
+        return wide(self.tensors, name, *shape)
 
     def codebook(self, name: str, sums: str, size: int, width: int) -> Wide:
         """Code vectors [size, width]: sums over a cluster divided by the cluster's usage."""

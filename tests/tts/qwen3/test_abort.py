@@ -22,7 +22,7 @@ from s2s.tts.qwen3.backends import (
     available,
     open_language,
 )
-from s2s.tts.qwen3.codec_decoder import CodecState, OnnxCodecDecoder, open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
 from s2s.tts.qwen3.engine import UNTOUCHED, Edges, Engine, Speech
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.guards import UNGUARDED, Ending
@@ -130,7 +130,7 @@ class Rig(Generic[T, P]):
 
     backend: str
     model: LanguageModel[T, P]
-    decoder: OnnxCodecDecoder
+    decoder: CheckpointDecoder
     prompts: PromptBuilder
     work: Work = field(default_factory=Work)
 

@@ -1,0 +1,296 @@
+"""The wide part of the codec decoder on the compiled kernel: steps in, samples out.
+
+Convolutions of kernel 7 are computed for two steps at once (minimal filtering), which saves more
+than a quarter of the products; weights lie in panels, in large pages where the system has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_float, c_int, c_longlong, c_void_p
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec_weights import DILATIONS, KERNEL, Convolution, Residual, Snake, WideWeights
+from s2s.tts.qwen3.kernel import KernelError
+from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
+from s2s.tts.qwen3.ports import Floats
+from s2s.tts.qwen3.stack import Team
+
+_PAD, _PANEL = 16, 48  # of codec.h and codec_lanes.h
+_WIDE_BYTES = 2 << 20
+_ALIGNMENT = 16
+
+
+class _Waves(Structure):
+    _fields_: ClassVar = [("rate", c_void_p), ("height", c_void_p)]
+
+
+class _Product(Structure):
+    _fields_: ClassVar = [
+        ("taps", c_int),
+        ("into", c_int),
+        ("out", c_int),
+        ("panels", c_void_p),
+        ("bias", c_void_p),
+    ]
+
+
+class _Unit(Structure):
+    _fields_: ClassVar = [
+        ("dilation", c_int),
+        ("before", _Waves),
+        ("pairs", _Product),
+        ("between", _Waves),
+        ("mix", _Product),
+    ]
+
+
+class _Block(Structure):
+    _fields_: ClassVar = [
+        ("rate", c_int),
+        ("before", _Waves),
+        ("spread", _Product),
+        ("units", _Unit * len(DILATIONS)),
+    ]
+
+
+class _Shape(Structure):
+    _fields_: ClassVar = [
+        ("steps", c_int),
+        ("blocks", c_int),
+        ("wide", c_int),
+        ("frames", c_int),
+        ("first", _Product),
+        ("block", POINTER(_Block)),
+        ("waves", _Waves),
+        ("last", c_void_p),
+        ("last_bias", c_void_p),
+    ]
+
+
+_FUNCTIONS: dict[str, tuple[object, list[object]]] = {
+    "codec_new": (c_void_p, [POINTER(_Shape), c_void_p]),
+    "codec_free": (None, [c_void_p]),
+    "codec_run": (
+        None,
+        [c_void_p, c_void_p, c_int, c_longlong, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One state tensor: [steps, width]; in the kernel a row is ``padded`` long."""
+
+    steps: int
+    width: int
+
+    @property
+    def padded(self) -> int:
+        """Width with what is added."""
+        return _padded(self.width)
+
+
+def remembered(spec: CodecDecoderSpec) -> dict[str, Remembered]:
+    """What the wide part remembers, by the names of the graphs' states, in the kernel's order."""
+    weights, last = WideWeights({}, spec), len(spec.upsample_rates) + 1
+    states = {"first": Remembered(KERNEL - 1, spec.latent_dim)}
+    for block in range(1, last):
+        states[f"spread_{block}"] = Remembered(1, weights.width(block))
+        for unit, dilation in enumerate(DILATIONS):
+            steps = (KERNEL - 1) * dilation
+            states[f"unit_{block}_{unit}"] = Remembered(steps, weights.width(block + 1))
+    states["last"] = Remembered(KERNEL - 1, weights.width(last))
+    return {STATE_PREFIX + name: state for name, state in states.items()}
+
+
+class WideKernel:
+    """The packed weights of one checkpoint and the memory it is computed in."""
+
+    def __init__(
+        self, team: Team, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+    ) -> None:
+        """Pack the weights; a call takes at most ``frames`` frames.
+
+        Raises KernelError when memory runs out, CodecError for a tensor of another shape.
+        """
+        self._team, self._lib = team, team.kernel
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(self._lib, name)
+            function.restype, function.argtypes = result, arguments
+        self._states = list(remembered(spec).values())
+        self._padded = [state.padded for state in self._states]
+        self._latent = spec.latent_dim
+        self._frame_samples = spec.samples_per_frame
+        self._memory = _Memory(team, _floats_needed(spec))
+        shape = _pack(self._memory, WideWeights(tensors, spec), frames)
+        self._codec: int = self._lib.codec_new(ctypes.byref(shape), team.pointer)
+        if not self._codec:
+            raise KernelError("no memory for a codec decoder")
+        self._shape = shape  # the kernel reads what it points to
+        self._free = weakref.finalize(self, self._lib.codec_free, self._codec)
+
+    def run(
+        self, latents: Floats, frames: int, before: int, past: Sequence[Floats]
+    ) -> tuple[Floats, list[Floats]]:
+        """Samples of the next frames, and the states after them.
+
+        latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
+        past: float32 [steps, width] each, in the order of `remembered`.
+        """
+        latents = _with_padding(latents, _padded(self._latent))
+        held = [_with_padding(*each) for each in zip(past, self._padded, strict=True)]
+        after = [np.empty((state.steps, state.padded), np.float32) for state in self._states]
+        samples = np.empty(frames * self._frame_samples, np.float32)
+        self._lib.codec_run(
+            self._codec, latents.ctypes.data, frames, before, _addresses(held), _addresses(after),
+            samples.ctypes.data,
+        )  # fmt: skip
+        return samples, [
+            array[:, : state.width] for array, state in zip(after, self._states, strict=True)
+        ]
+
+
+class _Memory:
+    """Weights one behind the other, in large pages where the system has them."""
+
+    def __init__(self, team: Team, floats: int) -> None:
+        pointer: int = team.kernel.weights_new(4 * floats)
+        if not pointer:
+            raise KernelError(f"no memory for {floats >> 18} MB of weights")
+        self._free = weakref.finalize(self, team.kernel.weights_free, pointer)
+        self._values = np.ctypeslib.as_array(ctypes.cast(pointer, POINTER(c_float)), (floats,))
+        self._used = 0
+
+    def take(self, *shape: int) -> Floats:
+        """An array of zeros in it."""
+        size = int(np.prod(shape))
+        values = self._values[self._used : self._used + size].reshape(shape)
+        self._used += -(-size // _ALIGNMENT) * _ALIGNMENT
+        return values
+
+    def vector(self, values: Wide, width: int) -> int:
+        """Store values [n], with zeros up to ``width``; returns the address."""
+        stored = self.take(width)
+        stored[: len(values)] = values
+        return stored.ctypes.data
+
+    def waves(self, snake: Snake) -> _Waves:
+        """A Snake whose angles are counted in half turns."""
+        width = _padded(len(snake.heights))
+        rate = self.vector(snake.frequencies / np.pi, width)
+        return _Waves(rate, self.vector(snake.heights, width))
+
+    def product(self, taps: Sequence[Wide], bias: Wide) -> _Product:
+        """Matrices [in, out] of the taps, oldest first, in panels."""
+        into, out = (_padded(size) for size in taps[0].shape)
+        panels = self.take(-(-out // _PANEL), len(taps), into, _PANEL)
+        for tap, matrix in enumerate(taps):
+            rows = len(matrix)
+            for at, panel in enumerate(panels[:, tap]):
+                part = matrix[:, at * _PANEL : (at + 1) * _PANEL]
+                panel[:rows, : part.shape[1]] = part
+        return _Product(len(taps), into, out, panels.ctypes.data, self.vector(bias, out))
+
+
+def _pack(memory: _Memory, weights: WideWeights, frames: int) -> _Shape:
+    spec = weights.spec
+    count = len(spec.upsample_rates)
+    blocks = (_Block * count)(*(_block(memory, weights, at + 1) for at in range(count)))
+    first, (snake, last) = weights.first(), weights.last()
+    taps = np.zeros((KERNEL, _padded(last.weight.shape[1])))
+    taps[:, : last.weight.shape[1]] = last.weight[0].T
+    return _Shape(
+        steps=int(np.prod(spec.upsampling_ratios)),
+        blocks=count,
+        wide=max(1, count - 2),
+        frames=frames,
+        first=memory.product(_taps(first), first.bias),
+        block=blocks,
+        waves=memory.waves(snake),
+        last=memory.vector(taps.ravel(), taps.size),
+        last_bias=memory.vector(last.bias, 1),
+    )
+
+
+def _block(memory: _Memory, weights: WideWeights, block: int) -> _Block:
+    width, rate = weights.width(block), weights.spec.upsample_rates[block - 1]
+    matrix, bias = weights.spread(block)
+    out = width // 2
+    parts = matrix.reshape(2, width, rate, out)
+    matrices = [_padded_steps(part).reshape(width, -1) for part in parts]
+    units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
+    return _Block(
+        rate,
+        memory.waves(weights.before_spread(block)),
+        memory.product(matrices, _padded_steps(bias.reshape(rate, out)).ravel()),
+        (_Unit * len(DILATIONS))(*units),
+    )
+
+
+def _unit(memory: _Memory, unit: Residual, dilation: int) -> _Unit:
+    angles = Snake(np.ones_like(unit.heights), unit.heights)
+    return _Unit(
+        dilation,
+        memory.waves(unit.before),
+        memory.product(_pair_matrices(unit.conv), unit.conv.bias),
+        memory.waves(angles),
+        memory.product([unit.matrix], unit.bias),
+    )
+
+
+def _pair_matrices(conv: Convolution) -> list[Wide]:
+    """The nine matrices of codec.h of a convolution of kernel 7."""
+    w = _taps(conv)
+    return [
+        w[0], w[4], w[3],
+        (w[0] + w[1] + w[2]) / 2, (w[4] + w[5] + w[6]) / 2,
+        (w[0] - w[1] + w[2]) / 2, (w[4] - w[5] + w[6]) / 2,
+        w[2], w[6],
+    ]  # fmt: skip
+
+
+def _taps(conv: Convolution) -> list[Wide]:
+    """Matrices [in, out], oldest step first."""
+    return [conv.weight[:, :, tap].T for tap in range(conv.weight.shape[2])]
+
+
+def _floats_needed(spec: CodecDecoderSpec) -> int:
+    """Room for all weights, with each vector rounded up."""
+    weights = WideWeights({}, spec)
+    total = _panels(KERNEL * _padded(spec.latent_dim), _padded(spec.decoder_dim))
+    for block, rate in enumerate(spec.upsample_rates, 1):
+        into, out = _padded(weights.width(block)), _padded(weights.width(block + 1))
+        total += _panels(2 * into, rate * out) + 2 * into
+        total += len(DILATIONS) * (_panels(9 * out, out) + _panels(out, out) + 4 * out)
+    return total + (2 + KERNEL) * _padded(weights.width(len(spec.upsample_rates) + 1)) + _PAD
+
+
+def _panels(rows: int, columns: int) -> int:
+    """Floats of a product, and of its bias."""
+    return -(-columns // _PANEL) * _PANEL * rows + columns
+
+
+def _padded(width: int) -> int:
+    return -(-width // _PAD) * _PAD
+
+
+def _padded_steps(values: Wide) -> Wide:
+    """Zeros behind the last axis."""
+    wanted = _padded(values.shape[-1])
+    return np.pad(values, [*[(0, 0)] * (values.ndim - 1), (0, wanted - values.shape[-1])])
+
+
+def _with_padding(values: Floats, width: int) -> Floats:
+    missing = width - values.shape[1]
+    return np.ascontiguousarray(np.pad(values, ((0, 0), (0, missing))) if missing else values)
+
+
+def _addresses(arrays: Sequence[Floats]):
+    return (c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))

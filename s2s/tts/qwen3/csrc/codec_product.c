@@ -1,0 +1,83 @@
+#include "codec_product.h"
+
+enum { DEPTH = 64, LINE = 16 }; /* a panel of this depth stays in the nearest cache, 24 KB */
+
+/* One block of depth is summed by itself before it is added to what is there: thousands of terms in
+ * one row of additions would cost a decimal place.
+ *
+ * One block of at most ROWS rows; `rows` is a constant wherever this is inlined. */
+CODEC_INLINE void block(
+    const float *a, ptrdiff_t stride, const float *panel, int depth, float *sums, int fresh,
+    const float *ahead, const int rows)
+{
+    Lanes sum[ROWS][VECTORS];
+    UNROLLED
+    for (int row = 0; row < rows; row++) {
+        UNROLLED
+        for (int part = 0; part < VECTORS; part++) sum[row][part] = (Lanes) { 0 };
+    }
+    for (int k = 0; k < depth; k++) {
+        Lanes weights[VECTORS];
+        __builtin_prefetch(ahead + k * LINE, 0, 2);
+        UNROLLED
+        for (int part = 0; part < VECTORS; part++)
+            weights[part] = load_lanes(panel + k * PANEL + part * LANES);
+        UNROLLED
+        for (int row = 0; row < rows; row++) {
+            Lanes value = every_lane(a[row * stride + k]);
+            UNROLLED
+            for (int part = 0; part < VECTORS; part++)
+                sum[row][part] = plus_product(sum[row][part], value, weights[part]);
+        }
+    }
+    UNROLLED
+    for (int row = 0; row < rows; row++) {
+        UNROLLED
+        for (int part = 0; part < VECTORS; part++) {
+            float *to = sums + row * PANEL + part * LANES;
+            store_lanes(to, fresh ? sum[row][part] : load_lanes(to) + sum[row][part]);
+        }
+    }
+}
+
+#define BLOCK_OF(ROW_COUNT)                                                                        \
+    case ROW_COUNT:                                                                                \
+        block(a, stride, panel, depth, sums, fresh, ahead, ROW_COUNT);                             \
+        break
+
+static void block_of(
+    const float *a, ptrdiff_t stride, const float *panel, int depth, float *sums, int fresh,
+    const float *ahead, int rows)
+{
+    switch (rows) {
+        BLOCK_OF(1);
+#if defined(__AVX512F__)
+        BLOCK_OF(2);
+        BLOCK_OF(3);
+        BLOCK_OF(4);
+        BLOCK_OF(5);
+        BLOCK_OF(6);
+        BLOCK_OF(7);
+#endif
+    default:
+        block(a, stride, panel, depth, sums, fresh, ahead, ROWS);
+    }
+}
+
+void add_product_rows(
+    const float *a, ptrdiff_t stride, int rows, const float *panel, int depth, float *sums,
+    int fresh)
+{
+    int parts = (depth + DEPTH - 1) / DEPTH, blocks = (rows + ROWS - 1) / ROWS;
+    for (int part = 0; part < parts; part++) {
+        int from = depth * part / parts, size = depth * (part + 1) / parts - from;
+        const float *here = panel + (ptrdiff_t)from * PANEL, *next = here + size * PANEL;
+        for (int at = 0; at < blocks; at++) {
+            int first = rows * at / blocks, count = rows * (at + 1) / blocks - first;
+            const float *ahead = at < PANEL / LINE ? next + at * size * LINE : here;
+            block_of(
+                a + first * stride + from, stride, here, size, sums + first * PANEL,
+                fresh && part == 0, ahead, count);
+        }
+    }
+}
