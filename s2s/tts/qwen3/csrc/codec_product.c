@@ -1,6 +1,6 @@
 #include "codec_product.h"
 
-enum { DEPTH = 64, LINE = 16 }; /* a panel of this depth stays in the nearest cache, 24 KB */
+enum { DEPTH = 96, LINE = 16 }; /* a panel of this depth stays in the nearest cache, 18 KB */
 
 /* One block of depth is summed by itself before it is added to what is there: thousands of terms in
  * one row of additions would cost a decimal place.
