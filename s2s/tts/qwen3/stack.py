@@ -26,6 +26,7 @@ from s2s.tts.qwen3.spec import DecoderSpec
 from s2s.tts.qwen3.tables import kind_of
 
 _BLOCK = 32
+_HEAD_STEP = 64
 _FOUR_BITS = "q4_k"
 _ALIGNMENT = 64
 _NORM_NAMES = dict(zip(NORMS, ("attn_norm", "attn_q_norm", "attn_k_norm", "ffn_norm"), strict=True))
@@ -175,6 +176,8 @@ class Stack:
     def __init__(self, team: Team, file: GGUFFile, spec: DecoderSpec) -> None:
         """Pack the decoder of a converted checkpoint. Raises GGUFError when a tensor is missing or
         of another shape, KernelError when the kernel cannot hold it."""
+        if spec.head_dim % _HEAD_STEP:
+            raise KernelError(f"heads of {spec.head_dim} values are no multiple of {_HEAD_STEP}")
         self.width = spec.hidden
         self._team = team
         self._matrices = Matrices(

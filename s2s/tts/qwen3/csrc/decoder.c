@@ -8,7 +8,7 @@
 
 #include "lanes.h"
 
-enum { PHASES = 5, TILES_A_PIECE = 2 };
+enum { PHASES = 5, TILES_A_PIECE = 2, STRIP = 4 };
 
 /* What a thread needs to itself. */
 typedef struct {
@@ -36,7 +36,7 @@ struct Decoder {
 struct Cache {
     Shape shape;
     int room, length;
-    float *keys, *values; /* [layers][kv_heads][room][head_dim], keys rotated */
+    stored *keys, *values; /* [layers][kv_heads][room][head_dim], keys rotated */
     float *cosines, *sines; /* [room][head_dim / 2] */
 };
 
@@ -154,8 +154,8 @@ Cache *cache_new(const Decoder *decoder, int room)
                     * (size_t)shape->head_dim;
     made->shape = *shape;
     made->room = room;
-    made->keys = new_floats(values);
-    made->values = new_floats(values);
+    made->keys = calloc(values, sizeof(stored));
+    made->values = calloc(values, sizeof(stored));
     made->cosines = new_floats((size_t)room * (size_t)half);
     made->sines = new_floats((size_t)room * (size_t)half);
     if (!made->keys || !made->values || !made->cosines || !made->sines) {
@@ -297,24 +297,27 @@ static void multiply_gated(Team *team, atomic_int *turns, int thread, const Laye
     }
 }
 
-static float *cached(const Cache *cache, float *of, int layer, int head, int position)
+static stored *cached(const Cache *cache, stored *of, int layer, int head, int position)
 {
     size_t rows = ((size_t)layer * (size_t)cache->shape.kv_heads + (size_t)head)
                       * (size_t)cache->room + (size_t)position;
     return of + rows * (size_t)cache->shape.head_dim;
 }
 
-/* One query head of one row over what it may see: float [head_dim]. */
-static void attend(const Cache *cache, int layer, int kv_head, int seen, const float *query,
-    float *scores, float *out)
+static void keep(stored *to, const float *values, int count)
 {
-    int width = cache->shape.head_dim;
+    for (int at = 0; at < count; at += LANES) narrow(to + at, load_floats(values + at));
+}
+
+/* Scores of one query against every key it may see, as shares of one. */
+static void score(const stored *key, int seen, int width, const float *query, float *scores)
+{
     float scale = 1 / sqrtf((float)width), most = -INFINITY, sum = 0;
-    const float *key = cached(cache, cache->keys, layer, kv_head, 0);
-    const float *value = cached(cache, cache->values, layer, kv_head, 0);
-    for (int at = 0; at < seen; at++) {
-        scores[at] = inner_product(query, key, width) * scale;
-        key += width;
+    for (int at = 0; at < seen; at++, key += width) {
+        floats products = all_floats(0);
+        for (int in = 0; in < width; in += LANES)
+            products = add_product(products, load_floats(query + in), widen(key + in));
+        scores[at] = sum_of(products) * scale;
         most = scores[at] > most ? scores[at] : most;
     }
 #pragma omp simd reduction(+ : sum)
@@ -322,11 +325,21 @@ static void attend(const Cache *cache, int layer, int kv_head, int seen, const f
         scores[at] = exponential(scores[at] - most);
         sum += scores[at];
     }
-    memset(out, 0, (size_t)width * sizeof(float));
-    for (int at = 0; at < seen; at++) {
-        float share = scores[at] / sum;
-        for (int in = 0; in < width; in++) out[in] += share * value[in];
-        value += width;
+    for (int at = 0; at < seen; at++) scores[at] /= sum;
+}
+
+/* Values in shares: float [width], a multiple of STRIP vectors, as many as registers hold well. */
+static void mix(const stored *values, int seen, int width, const float *shares, float *out)
+{
+    for (int in = 0; in < width; in += STRIP * LANES) {
+        floats sums[STRIP];
+        const stored *value = values + in;
+        for (int part = 0; part < STRIP; part++) sums[part] = all_floats(0);
+        for (int at = 0; at < seen; at++, value += width)
+            for (int part = 0; part < STRIP; part++)
+                sums[part] = add_product(
+                    sums[part], all_floats(shares[at]), widen(value + part * LANES));
+        for (int part = 0; part < STRIP; part++) store(out + in + part * LANES, sums[part]);
     }
 }
 
@@ -344,18 +357,20 @@ static void attend_head(Pass *pass, Own *own, int layer_at, int kv_head)
         int position = cache->length + row;
         const float *cosines = cache->cosines + (size_t)position * (size_t)half;
         const float *sines = cache->sines + (size_t)position * (size_t)half;
-        float *key = cached(cache, cache->keys, layer_at, kv_head, position);
-        rms_norm(key, from + (shape->heads + kv_head) * width, layer->key_norm, width,
-            shape->epsilon);
+        float *key = from + (shape->heads + kv_head) * width;
+        rms_norm(key, key, layer->key_norm, width, shape->epsilon);
         rotate(key, cosines, sines, half);
-        memcpy(cached(cache, cache->values, layer_at, kv_head, position),
-            from + (shape->heads + shape->kv_heads + kv_head) * width,
-            (size_t)width * sizeof(float));
+        keep(cached(cache, cache->keys, layer_at, kv_head, position), key, width);
+        keep(cached(cache, cache->values, layer_at, kv_head, position),
+            from + (shape->heads + shape->kv_heads + kv_head) * width, width);
         for (int in = 0; in < share; in++) {
             float *query = from + (kv_head * share + in) * width;
             rms_norm(query, query, layer->query_norm, width, shape->epsilon);
             rotate(query, cosines, sines, half);
-            attend(cache, layer_at, kv_head, position + 1, query, own->scores,
+            score(cached(cache, cache->keys, layer_at, kv_head, 0), position + 1, width, query,
+                own->scores);
+            mix(cached(cache, cache->values, layer_at, kv_head, 0), position + 1, width,
+                own->scores,
                 decoder->mixed + (size_t)(row * shape->heads + kv_head * share + in) * (size_t)width);
         }
     }

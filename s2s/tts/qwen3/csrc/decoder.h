@@ -22,7 +22,7 @@ typedef struct {
 typedef struct Decoder Decoder;
 typedef struct Cache Cache;
 
-/* `layers` [shape->layers] are copied, the matrices stay where they are. NULL: no memory. */
+/* head_dim: a multiple of 64. `layers` [shape->layers] are copied, the matrices stay where they are. NULL: no memory. */
 Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm, Team *team);
 void decoder_free(Decoder *decoder);
 

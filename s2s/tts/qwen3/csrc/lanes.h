@@ -66,6 +66,16 @@ INLINE floats halves(const uint8_t *from)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
 }
 INLINE void store(float *to, floats values) { _mm512_storeu_ps(to, values); }
+INLINE floats load_floats(const float *from) { return _mm512_loadu_ps(from); }
+INLINE float sum_of(floats values) { return _mm512_reduce_add_ps(values); }
+
+typedef uint16_t stored; /* what is kept for long: halves where an instruction widens them */
+INLINE floats widen(const stored *from) { return halves((const uint8_t *)from); }
+INLINE void narrow(stored *to, floats values)
+{
+    _mm256_storeu_si256(
+        (__m256i *)to, _mm512_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 
 /* sum + unsigned bytes times four signed bytes, which are the same for every lane */
 INLINE ints dot(ints sum, ints bytes, const int8_t *four)
@@ -95,6 +105,20 @@ INLINE floats halves(const uint8_t *from)
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
 }
 INLINE void store(float *to, floats values) { _mm256_storeu_ps(to, values); }
+INLINE floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
+INLINE float sum_of(floats values)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps(values, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
+}
+
+typedef uint16_t stored; /* what is kept for long: halves where an instruction widens them */
+INLINE floats widen(const stored *from) { return halves((const uint8_t *)from); }
+INLINE void narrow(stored *to, floats values)
+{
+    _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT));
+}
 
 #if defined(__AVXVNNI__)
 #define INSTRUCTIONS "AVX-VNNI"
@@ -186,6 +210,22 @@ INLINE floats halves(const uint8_t *from)
     return all;
 }
 INLINE void store(float *to, floats values) { memcpy(to, &values, sizeof values); }
+INLINE floats load_floats(const float *from)
+{
+    floats all;
+    memcpy(&all, from, sizeof all);
+    return all;
+}
+INLINE float sum_of(floats values)
+{
+    float sum = 0;
+    EACH_LANE sum += values.lane[at];
+    return sum;
+}
+
+typedef float stored; /* what is kept for long: no instruction widens halves here */
+INLINE floats widen(const stored *from) { return load_floats(from); }
+INLINE void narrow(stored *to, floats values) { store(to, values); }
 INLINE ints dot(ints sum, ints bytes, const int8_t *four)
 {
     uint8_t each[TILE * GROUP];
