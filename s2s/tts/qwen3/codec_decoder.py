@@ -87,6 +87,11 @@ class CheckpointDecoder(ABC):
         return self._spec.codebook_size
 
     @property
+    def code_groups(self) -> int:
+        """Codes in a frame."""
+        return self._spec.code_groups
+
+    @property
     def samples_per_frame(self) -> int:
         """Samples one frame decodes to."""
         return self._spec.samples_per_frame
@@ -102,7 +107,7 @@ class CheckpointDecoder(ABC):
         Raises ValueError for codes of another shape or outside the code books; the state has not
         moved then.
         """
-        if not state.tensors:
+        if not (state.tensors or state.arrays):
             raise ValueError("this codec state is closed: make a new one")
         codes = self._checked(codes)
         size = self._longest_run()
@@ -251,8 +256,7 @@ def open_decoder(
         from s2s.tts.qwen3.native_codec import NativeCodecDecoder
         from s2s.tts.qwen3.stack import Team
 
-        team = Team(kernels or cache, threads)
-        return NativeCodecDecoder.open(spec, tensors, cache, key, team, threads=threads)
+        return NativeCodecDecoder(spec, tensors, Team(kernels or cache, threads))
     return OnnxCodecDecoder.open(spec, tensors, cache, key, threads=threads, device=device)
 
 

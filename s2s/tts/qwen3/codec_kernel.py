@@ -9,12 +9,24 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_float, c_int, c_longlong, c_void_p
+from ctypes import POINTER, Structure, c_int, c_longlong, c_void_p
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from s2s.tts.qwen3.codec_packing import (
+    Functions,
+    Memory,
+    Product,
+    Waves,
+    addresses,
+    bind,
+    pad_last,
+    padded,
+    panel_floats,
+    with_padding,
+)
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec_weights import DILATIONS, KERNEL, Convolution, Residual, Snake, WideWeights
 from s2s.tts.qwen3.kernel import KernelError
@@ -22,40 +34,22 @@ from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
 from s2s.tts.qwen3.ports import Floats
 from s2s.tts.qwen3.stack import Team
 
-_PAD, _PANEL = 16, 48  # of codec.h and codec_lanes.h
-_WIDE_BYTES = 2 << 20
-_ALIGNMENT = 16
-
-
-class _Waves(Structure):
-    _fields_: ClassVar = [("rate", c_void_p), ("height", c_void_p)]
-
-
-class _Product(Structure):
-    _fields_: ClassVar = [
-        ("taps", c_int),
-        ("into", c_int),
-        ("out", c_int),
-        ("panels", c_void_p),
-        ("bias", c_void_p),
-    ]
-
 
 class _Unit(Structure):
     _fields_: ClassVar = [
         ("dilation", c_int),
-        ("before", _Waves),
-        ("pairs", _Product),
-        ("between", _Waves),
-        ("mix", _Product),
+        ("before", Waves),
+        ("pairs", Product),
+        ("between", Waves),
+        ("mix", Product),
     ]
 
 
 class _Block(Structure):
     _fields_: ClassVar = [
         ("rate", c_int),
-        ("before", _Waves),
-        ("spread", _Product),
+        ("before", Waves),
+        ("spread", Product),
         ("units", _Unit * len(DILATIONS)),
     ]
 
@@ -66,15 +60,15 @@ class _Shape(Structure):
         ("blocks", c_int),
         ("wide", c_int),
         ("frames", c_int),
-        ("first", _Product),
+        ("first", Product),
         ("block", POINTER(_Block)),
-        ("waves", _Waves),
+        ("waves", Waves),
         ("last", c_void_p),
         ("last_bias", c_void_p),
     ]
 
 
-_FUNCTIONS: dict[str, tuple[object, list[object]]] = {
+_FUNCTIONS: Functions = {
     "codec_new": (c_void_p, [POINTER(_Shape), c_void_p]),
     "codec_free": (None, [c_void_p]),
     "codec_run": (
@@ -94,7 +88,7 @@ class Remembered:
     @property
     def padded(self) -> int:
         """Width with what is added."""
-        return _padded(self.width)
+        return padded(self.width)
 
 
 def remembered(spec: CodecDecoderSpec) -> dict[str, Remembered]:
@@ -121,14 +115,12 @@ class WideKernel:
         Raises KernelError when memory runs out, CodecError for a tensor of another shape.
         """
         self._team, self._lib = team, team.kernel
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(self._lib, name)
-            function.restype, function.argtypes = result, arguments
+        bind(self._lib, _FUNCTIONS)
         self._states = list(remembered(spec).values())
         self._padded = [state.padded for state in self._states]
         self._latent = spec.latent_dim
         self._frame_samples = spec.samples_per_frame
-        self._memory = _Memory(team, _floats_needed(spec))
+        self._memory = Memory(team, _floats_needed(spec))
         shape = _pack(self._memory, WideWeights(tensors, spec), frames)
         self._codec: int = self._lib.codec_new(ctypes.byref(shape), team.pointer)
         if not self._codec:
@@ -144,12 +136,12 @@ class WideKernel:
         latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
         past: float32 [steps, width] each, in the order of `remembered`.
         """
-        latents = _with_padding(latents, _padded(self._latent))
-        held = [_with_padding(*each) for each in zip(past, self._padded, strict=True)]
+        latents = with_padding(latents, padded(self._latent))
+        held = [with_padding(*each) for each in zip(past, self._padded, strict=True)]
         after = [np.empty((state.steps, state.padded), np.float32) for state in self._states]
         samples = np.empty(frames * self._frame_samples, np.float32)
         self._lib.codec_run(
-            self._codec, latents.ctypes.data, frames, before, _addresses(held), _addresses(after),
+            self._codec, latents.ctypes.data, frames, before, addresses(held), addresses(after),
             samples.ctypes.data,
         )  # fmt: skip
         return samples, [
@@ -157,54 +149,12 @@ class WideKernel:
         ]
 
 
-class _Memory:
-    """Weights one behind the other, in large pages where the system has them."""
-
-    def __init__(self, team: Team, floats: int) -> None:
-        pointer: int = team.kernel.weights_new(4 * floats)
-        if not pointer:
-            raise KernelError(f"no memory for {floats >> 18} MB of weights")
-        self._free = weakref.finalize(self, team.kernel.weights_free, pointer)
-        self._values = np.ctypeslib.as_array(ctypes.cast(pointer, POINTER(c_float)), (floats,))
-        self._used = 0
-
-    def take(self, *shape: int) -> Floats:
-        """An array of zeros in it."""
-        size = int(np.prod(shape))
-        values = self._values[self._used : self._used + size].reshape(shape)
-        self._used += -(-size // _ALIGNMENT) * _ALIGNMENT
-        return values
-
-    def vector(self, values: Wide, width: int) -> int:
-        """Store values [n], with zeros up to ``width``; returns the address."""
-        stored = self.take(width)
-        stored[: len(values)] = values
-        return stored.ctypes.data
-
-    def waves(self, snake: Snake) -> _Waves:
-        """A Snake whose angles are counted in half turns."""
-        width = _padded(len(snake.heights))
-        rate = self.vector(snake.frequencies / np.pi, width)
-        return _Waves(rate, self.vector(snake.heights, width))
-
-    def product(self, taps: Sequence[Wide], bias: Wide) -> _Product:
-        """Matrices [in, out] of the taps, oldest first, in panels."""
-        into, out = (_padded(size) for size in taps[0].shape)
-        panels = self.take(-(-out // _PANEL), len(taps), into, _PANEL)
-        for tap, matrix in enumerate(taps):
-            rows = len(matrix)
-            for at, panel in enumerate(panels[:, tap]):
-                part = matrix[:, at * _PANEL : (at + 1) * _PANEL]
-                panel[:rows, : part.shape[1]] = part
-        return _Product(len(taps), into, out, panels.ctypes.data, self.vector(bias, out))
-
-
-def _pack(memory: _Memory, weights: WideWeights, frames: int) -> _Shape:
+def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
     spec = weights.spec
     count = len(spec.upsample_rates)
     blocks = (_Block * count)(*(_block(memory, weights, at + 1) for at in range(count)))
     first, (snake, last) = weights.first(), weights.last()
-    taps = np.zeros((KERNEL, _padded(last.weight.shape[1])))
+    taps = np.zeros((KERNEL, padded(last.weight.shape[1])))
     taps[:, : last.weight.shape[1]] = last.weight[0].T
     return _Shape(
         steps=int(np.prod(spec.upsampling_ratios)),
@@ -219,22 +169,22 @@ def _pack(memory: _Memory, weights: WideWeights, frames: int) -> _Shape:
     )
 
 
-def _block(memory: _Memory, weights: WideWeights, block: int) -> _Block:
+def _block(memory: Memory, weights: WideWeights, block: int) -> _Block:
     width, rate = weights.width(block), weights.spec.upsample_rates[block - 1]
     matrix, bias = weights.spread(block)
     out = width // 2
     parts = matrix.reshape(2, width, rate, out)
-    matrices = [_padded_steps(part).reshape(width, -1) for part in parts]
+    matrices = [pad_last(part).reshape(width, -1) for part in parts]
     units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
     return _Block(
         rate,
         memory.waves(weights.before_spread(block)),
-        memory.product(matrices, _padded_steps(bias.reshape(rate, out)).ravel()),
+        memory.product(matrices, pad_last(bias.reshape(rate, out)).ravel()),
         (_Unit * len(DILATIONS))(*units),
     )
 
 
-def _unit(memory: _Memory, unit: Residual, dilation: int) -> _Unit:
+def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
     angles = Snake(np.ones_like(unit.heights), unit.heights)
     return _Unit(
         dilation,
@@ -264,33 +214,9 @@ def _taps(conv: Convolution) -> list[Wide]:
 def _floats_needed(spec: CodecDecoderSpec) -> int:
     """Room for all weights, with each vector rounded up."""
     weights = WideWeights({}, spec)
-    total = _panels(KERNEL * _padded(spec.latent_dim), _padded(spec.decoder_dim))
+    total = panel_floats(KERNEL * padded(spec.latent_dim), padded(spec.decoder_dim))
     for block, rate in enumerate(spec.upsample_rates, 1):
-        into, out = _padded(weights.width(block)), _padded(weights.width(block + 1))
-        total += _panels(2 * into, rate * out) + 2 * into
-        total += len(DILATIONS) * (_panels(9 * out, out) + _panels(out, out) + 4 * out)
-    return total + (2 + KERNEL) * _padded(weights.width(len(spec.upsample_rates) + 1)) + _PAD
-
-
-def _panels(rows: int, columns: int) -> int:
-    """Floats of a product, and of its bias."""
-    return -(-columns // _PANEL) * _PANEL * rows + columns
-
-
-def _padded(width: int) -> int:
-    return -(-width // _PAD) * _PAD
-
-
-def _padded_steps(values: Wide) -> Wide:
-    """Zeros behind the last axis."""
-    wanted = _padded(values.shape[-1])
-    return np.pad(values, [*[(0, 0)] * (values.ndim - 1), (0, wanted - values.shape[-1])])
-
-
-def _with_padding(values: Floats, width: int) -> Floats:
-    missing = width - values.shape[1]
-    return np.ascontiguousarray(np.pad(values, ((0, 0), (0, missing))) if missing else values)
-
-
-def _addresses(arrays: Sequence[Floats]):
-    return (c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+        into, out = padded(weights.width(block)), padded(weights.width(block + 1))
+        total += panel_floats(2 * into, rate * out) + 2 * into
+        total += len(DILATIONS) * (panel_floats(9 * out, out) + panel_floats(out, out) + 4 * out)
+    return total + (2 + KERNEL) * padded(weights.width(len(spec.upsample_rates) + 1)) + padded(1)

@@ -42,6 +42,12 @@ def wide(tensors: Tensors, name: str, *shape: int) -> Wide:
     return found.astype(np.float64)
 
 
+def codebook(tensors: Tensors, name: str, sums: str, size: int, width: int) -> Wide:
+    """Code vectors [size, width]: sums over a cluster divided by the cluster's usage."""
+    usage = wide(tensors, f"{name}.cluster_usage", size)
+    return wide(tensors, f"{name}.{sums}", size, width) / np.maximum(usage, _USAGE_FLOOR)[:, None]
+
+
 @dataclass(slots=True)
 class StepBuilder:
     """Adds layers to ``graph`` with weights from ``tensors``."""
@@ -57,8 +63,7 @@ class StepBuilder:
 
     def codebook(self, name: str, sums: str, size: int, width: int) -> Wide:
         """Code vectors [size, width]: sums over a cluster divided by the cluster's usage."""
-        usage = self.wide(f"{name}.cluster_usage", size)
-        return self.wide(f"{name}.{sums}", size, width) / np.maximum(usage, _USAGE_FLOOR)[:, None]
+        return codebook(self.tensors, name, sums, size, width)
 
     def values(self, array: Wide) -> str:
         """Small constant values as float32; equal ones are stored once."""

@@ -3,16 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec_layers.h"
 #include "codec_product.h"
 #include "matrix.h"
 
-enum {
-    KERNEL = 7,
-    SUMS = 4,
-    BLOCK_ROWS = 64, /* rows of a piece of a product: its sums stay in the nearest cache */
-    CHUNK = 32,      /* rows of a piece of anything else */
-    DOTS = 4,
-};
+enum { KERNEL = 7, SUMS = 4, DOTS = 4 };
 
 struct Codec {
     CodecShape shape;
@@ -31,126 +26,17 @@ typedef struct {
     long long before;
     float *const *past, *const *next;
     float *out;
-    atomic_int turns[2][MAX_THREADS];
+    Turns turns[2];
 } Run;
 
-/* One thread's way through a run. */
-typedef struct {
-    Run *run;
-    Team *team;
-    int thread;
-    unsigned phase;
-} Walk;
-
-static int next_piece(Walk *walk, int pieces)
+static const Run *run_of(const Walk *walk)
 {
-    return team_next(walk->team, walk->run->turns[walk->phase & 1], walk->thread, pieces);
+    return walk->run;
 }
 
-/* The turns of the next phase are those of the one before this, which everybody has left. */
-static void end_phase(Walk *walk)
+static Codec *codec_of(const Walk *walk)
 {
-    walk->phase++;
-    atomic_store(&walk->run->turns[walk->phase & 1][walk->thread], 0);
-    team_meet(walk->team);
-}
-
-static int pieces_of(int count, int size)
-{
-    return (count + size - 1) / size;
-}
-
-static float *row_of(float *rows, int row, int width)
-{
-    return rows + (ptrdiff_t)row * width;
-}
-
-/* This thread's share of the `count` newest rows, which `newest` begins with, into `kept`. */
-static void keep(const Walk *walk, const float *newest, int count, int width, float *kept)
-{
-    int threads = team_threads(walk->team);
-    int first = count * walk->thread / threads, end = count * (walk->thread + 1) / threads;
-    ptrdiff_t from = (ptrdiff_t)first * width;
-    memcpy(kept + from, newest + from, (size_t)((end - first) * width) * sizeof *kept);
-}
-
-static void snake_row(const Waves *waves, const float *in, int width, float *out)
-{
-    for (int at = 0; at < width; at += LANES) {
-        Lanes rate = load_lanes(waves->rate + at), height = load_lanes(waves->height + at);
-        store_lanes(out + at, snake(load_lanes(in + at), rate, height));
-    }
-}
-
-/* --- convolutions step by step ---------------------------------------------------------------- */
-
-/* `history` rows of `past` and then the rows of `in`, through `waves` if there are any. */
-static void pad(
-    Walk *walk, const float *past, int history, const float *in, int rows, int width,
-    const Waves *waves)
-{
-    float *padded = walk->run->codec->padded, *to = row_of(padded, history, width);
-    int piece, pieces = pieces_of(rows, CHUNK);
-    if (walk->thread == 0) memcpy(padded, past, (size_t)(history * width) * sizeof *past);
-    while ((piece = next_piece(walk, pieces)) >= 0) {
-        int end = (piece + 1) * CHUNK < rows ? (piece + 1) * CHUNK : rows;
-        for (int row = piece * CHUNK; row < end; row++) {
-            ptrdiff_t from = (ptrdiff_t)row * width;
-            if (waves)
-                snake_row(waves, in + from, width, to + from);
-            else
-                memcpy(to + from, in + from, (size_t)width * sizeof *to);
-        }
-    }
-    end_phase(walk);
-}
-
-/* Sums of a panel's columns, with the bias and perhaps what is there already, to rows of `out`. */
-static void finish(
-    const Product *product, int panel, const float *sums, int rows, float *out, int add)
-{
-    int first = panel * PANEL, left = product->out - first, columns = left < PANEL ? left : PANEL;
-    for (int row = 0; row < rows; row++) {
-        float *to = row_of(out, row, product->out) + first;
-        for (int at = 0; at < columns; at += LANES) {
-            Lanes sum = load_lanes(sums + row * PANEL + at);
-            sum = sum + load_lanes(product->bias + first + at);
-            if (add) sum = sum + load_lanes(to + at);
-            store_lanes(to + at, sum);
-        }
-    }
-}
-
-/* out [rows][product->out] = (or +=) the product of each row of `in` and those behind it. */
-static void multiply(
-    Walk *walk, const Product *product, const float *in, int rows, float *out, int add)
-{
-    int width = product->in, piece, panels = pieces_of(product->out, PANEL);
-    int blocks = pieces_of(rows, BLOCK_ROWS);
-    float *sums = walk->run->codec->scratch[walk->thread];
-    while ((piece = next_piece(walk, panels * blocks)) >= 0) {
-        int panel = piece / blocks, block = piece % blocks;
-        int first = rows * block / blocks, count = rows * (block + 1) / blocks - first;
-        const float *weights = product->panels + (ptrdiff_t)panel * product->taps * width * PANEL;
-        for (int tap = 0; tap < product->taps; tap++)
-            add_product_rows(
-                in + (ptrdiff_t)(first + tap) * width, width, count,
-                weights + (ptrdiff_t)tap * width * PANEL, width, sums, tap == 0);
-        finish(product, panel, sums, count, row_of(out, first, product->out), add);
-    }
-    end_phase(walk);
-}
-
-/* A causal convolution of product->taps steps. */
-static void convolve(
-    Walk *walk, const Product *product, const Waves *waves, const float *in, int rows,
-    const float *past, float *next, float *out)
-{
-    int history = product->taps - 1, width = product->in;
-    float *padded = walk->run->codec->padded;
-    pad(walk, past, history, in, rows, width, waves);
-    keep(walk, row_of(padded, rows, width), history, width, next);
-    multiply(walk, product, padded, rows, out, 0);
+    return run_of(walk)->codec;
 }
 
 /* --- convolutions in pairs of steps ----------------------------------------------------------- */
@@ -221,10 +107,10 @@ static void sum_pairs(
  * is read for the sums only. */
 static void read_pairs(Walk *walk, const Pairs *pairs)
 {
-    const Codec *codec = walk->run->codec;
+    const Codec *codec = codec_of(walk);
     int groups = pairs->groups + BEFORE, dilation = pairs->dilation, piece;
     int chunks = pieces_of(groups, CHUNK / 2);
-    float *scratch = codec->scratch[walk->thread];
+    float *scratch = walk->scratch;
     while ((piece = next_piece(walk, chunks * dilation)) >= 0) {
         int chunk = piece / dilation, end = groups * (chunk + 1) / chunks;
         int group = groups * chunk / chunks, pair = group * dilation + piece % dilation;
@@ -279,10 +165,10 @@ static void finish_pairs(
 
 static void multiply_pairs(Walk *walk, const Pairs *pairs, const Unit *unit)
 {
-    const Codec *codec = walk->run->codec;
+    const Codec *codec = codec_of(walk);
     int width = pairs->width, piece, rows = pairs->groups * pairs->dilation;
     int panels = pieces_of(unit->pairs.out, PANEL), blocks = pieces_of(rows, BLOCK_ROWS);
-    float *sums = codec->scratch[walk->thread];
+    float *sums = walk->scratch;
     while ((piece = next_piece(walk, panels * blocks)) >= 0) {
         int panel = piece / blocks, block = piece % blocks;
         int first = rows * block / blocks, count = rows * (block + 1) / blocks - first;
@@ -310,7 +196,7 @@ static void keep_pairs(const Walk *walk, const Pairs *pairs, float *next)
         int step = pairs->offset + pairs->rows + at, group = step / (2 * pairs->dilation);
         int place = step - group * 2 * pairs->dilation, late = place >= pairs->dilation;
         int pair = group * pairs->dilation + (late ? place - pairs->dilation : place);
-        const float *from = plane_row(walk->run->codec, pairs, late ? LATE : EARLY, pair);
+        const float *from = plane_row(codec_of(walk), pairs, late ? LATE : EARLY, pair);
         memcpy(row_of(next, at, pairs->width), from, (size_t)pairs->width * sizeof *next);
     }
 }
@@ -329,7 +215,7 @@ static void residual(
     read_pairs(walk, &pairs);
     keep_pairs(walk, &pairs, next);
     multiply_pairs(walk, &pairs, unit);
-    multiply(walk, &unit->mix, walk->run->codec->between, rows, stream, 1);
+    multiply(walk, &unit->mix, codec_of(walk)->between, rows, stream, 1);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -359,12 +245,13 @@ static void run_block(
     Walk *walk, int at, const float *in, int frames, long long before, float *const *past,
     float *out)
 {
-    const CodecShape *shape = &walk->run->codec->shape;
+    const CodecShape *shape = &codec_of(walk)->shape;
     const Block *block = shape->block + at;
-    float *const *next = walk->run->next;
+    float *const *next = run_of(walk)->next;
     int steps = steps_before(shape, at), more = steps * block->rate, state = state_of(at);
     convolve(
-        walk, &block->spread, &block->before, in, steps * frames, past[state], next[state], out);
+        walk, &block->spread, &block->before, in, steps * frames, past[state], next[state],
+        codec_of(walk)->padded, out);
     for (int unit = 0; unit < CODEC_UNITS; unit++) {
         state++;
         residual(
@@ -394,12 +281,12 @@ static void dot_rows(const float *in, const float *weights, float bias, int widt
 static void make_samples(
     Walk *walk, const float *in, int rows, const float *past, float *next, float *out)
 {
-    const Codec *codec = walk->run->codec;
+    const Codec *codec = codec_of(walk);
     const CodecShape *shape = &codec->shape;
     int width = channels_of(shape, shape->blocks), history = KERNEL - 1, piece;
     int pieces = pieces_of(rows, CHUNK);
-    pad(walk, past, history, in, rows, width, &shape->waves);
-    keep(walk, row_of(codec->padded, rows, width), history, width, next);
+    pad(walk, past, history, in, rows, width, &shape->waves, codec->padded);
+    keep_newest(walk, row_of(codec->padded, rows, width), history, width, next);
     while ((piece = next_piece(walk, pieces)) >= 0) {
         int row = piece * CHUNK, end = row + CHUNK < rows ? row + CHUNK : rows;
         for (; row < end; row += DOTS) {
@@ -414,14 +301,14 @@ static void make_samples(
 
 static void job(void *work, Team *team, int thread)
 {
-    Walk walk = { work, team, thread, 0 };
     Run *run = work;
     Codec *codec = run->codec;
+    Walk walk = { team, run->turns, codec->scratch[thread], run, thread, 0 };
     const CodecShape *shape = &codec->shape;
     int samples = steps_before(shape, shape->blocks), last = state_of(shape->blocks);
     convolve(
         &walk, &shape->first, NULL, run->in, shape->steps * run->frames, run->past[0],
-        run->next[0], codec->streams[0]);
+        run->next[0], codec->padded, codec->streams[0]);
     for (int at = 0; at < shape->wide; at++)
         run_block(
             &walk, at, codec->streams[at], run->frames, run->before, run->past,

@@ -11,16 +11,10 @@
 #ifndef S2S_CODEC_H
 #define S2S_CODEC_H
 
+#include "codec_layers.h"
 #include "team.h"
 
-enum { CODEC_PAD = 16, CODEC_UNITS = 3, CODEC_PAIR_MATRICES = 9 };
-
-/* x + height * sin(pi * rate * x)^2, per channel */
-typedef struct { const float *rate, *height; } Waves;
-
-/* A matrix of `taps` * in rows, oldest step first, and `out` columns: in panels of PANEL columns,
- * panels[panel][taps * in][PANEL], the last one filled up with zeros. bias: [out]. */
-typedef struct { int taps, in, out; const float *panels, *bias; } Product;
+enum { CODEC_UNITS = 3, CODEC_PAIR_MATRICES = 9 };
 
 /* pairs: the nine matrices [in][out] of a convolution, as a Product of nine taps: for the sums
  * d0 - d2, d1 + d2, d2 - d1 and d3 - d1 of the four steps d that a pair sees of three taps,
