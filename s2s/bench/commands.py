@@ -48,7 +48,9 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
         parents=[common],
     )
     parity.add_argument("source", help="official checkpoint: folder, name or hub id")
-    parity.add_argument("--quants", default="f32,bf16,q8_0,q6_k,q5_k_m,q4_k_m")
+    parity.add_argument(
+        "--quants", default="f32,bf16,q8_0,q6_k,q5_k_m,q4_k_m", help="QUANT or BACKEND:QUANT, ..."
+    )
     parity.add_argument("--frames", type=int, default=24, help="frames compared")
     parity.add_argument("--trace", action="store_true", help="compare tensor by tensor instead")
     parity.add_argument(

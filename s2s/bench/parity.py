@@ -10,9 +10,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from s2s.tts.qwen3 import ggml
+from s2s.tts.qwen3.backends import GGML, ONNX, Place, Quants, open_language
 from s2s.tts.qwen3.checkpoint import open_checkpoint
 from s2s.tts.qwen3.convert import convert
-from s2s.tts.qwen3.frames import LanguageModel
+from s2s.tts.qwen3.frames import LanguageModel, P, T
+from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES
 from s2s.tts.qwen3.parity import Difference, Recording, differences, record
 from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Reference, Request
 from s2s.tts.qwen3.quality import Quality, compare
@@ -46,7 +48,7 @@ class Traced:
 
 
 class Parity:
-    """Compares llama.cpp at several quants with the numpy reference on one official checkpoint."""
+    """Compares backends at several quants with the numpy reference on one official checkpoint."""
 
     def __init__(self, folder: Path, threads: int, trace: bool = False) -> None:
         """folder: in the official layout. Raises SpecError or CheckpointError."""
@@ -59,7 +61,9 @@ class Parity:
         self._prompt = self._prompt_of(self._model)
 
     def quality(self, quants: Sequence[str], frames: int) -> list[Quality]:
-        """A row a quant, over ``frames`` frames. Raises ValueError for an unknown quant."""
+        """A row a quant, over ``frames`` frames: "q8_0" on ggml, "int8" on ONNX Runtime, or
+        "native:q8_0" on the backend named. Raises ValueError for an unknown quant, BackendError for
+        a backend that is not there or does not have it."""
         return [self._quality(quant, frames) for quant in quants]
 
     def trace(self, quant: str, tolerance: float) -> Traced:
@@ -77,14 +81,17 @@ class Parity:
         first = next((each for each in found if each.relative > tolerance), None)
         return Traced(quant, found, first)
 
-    def _quality(self, quant: str, frames: int) -> Quality:
+    def _quality(self, written: str, frames: int) -> Quality:
+        backend, _, quant = written.rpartition(":")
+        place = Place.parse(backend or (ONNX if quant in BLOCK_MIXES else GGML))
         with TemporaryDirectory() as scratch:
-            folder = convert(self._folder, quant, converted=Path(scratch), threads=self._threads)
-            model = ggml.load(folder, self._spec, self._threads).language
-            candidate = model, self._prompt_of(model)
-            return compare(quant, (self._model, self._prompt), candidate, frames)
+            opened = open_language(
+                self._folder, Path(scratch), Quants(quant), (place, place), threads=self._threads
+            )
+            candidate = opened.language, self._prompt_of(opened.language)
+            return compare(written, (self._model, self._prompt), candidate, frames)
 
-    def _prompt_of(self, model: LanguageModel) -> Prompt:
+    def _prompt_of(self, model: LanguageModel[T, P]) -> Prompt:
         return PromptBuilder(self._spec, self._tokenizer, model.embeddings).build(
             request_of(self._spec)
         )

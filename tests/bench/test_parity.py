@@ -30,6 +30,20 @@ def test_a_row_a_quant_and_float32_agrees(
     assert "random weights" in out
 
 
+def test_a_row_may_name_its_backend(
+    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tiny_qwen3("0.6b-customvoice"))
+    quants = "native:q8_0,int8,onnx-f32"
+    assert cli.main(["bench", "parity", folder, "--quants", quants, "--frames", "4"]) == 0
+    native, blocks, exact = json.loads(capsys.readouterr().out.splitlines()[-1])["quants"]
+    assert [native["name"], blocks["name"], exact["name"]] == quants.split(",")
+    assert exact["kl"] < 1e-6 < native["kl"] < 0.01
+    assert 1e-6 < blocks["kl"] < 0.01
+    assert cli.main(["bench", "parity", folder, "--quants", "native:f32"]) != 0
+    assert "more than native computes in" in capsys.readouterr().err
+
+
 def test_a_trace_names_where_a_quant_parts(
     tiny_qwen3: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
