@@ -34,7 +34,7 @@ from s2s.tts.qwen3.spec import read_json
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
 
-CPU, NATIVE = "cpu", "native"
+CPU = "cpu"
 _PROVIDER = "ExecutionProvider"
 
 MAX_FRAMES_A_RUN = 25
@@ -236,28 +236,6 @@ class OnnxCodecDecoder(CheckpointDecoder):
                 for part in slices
             ]
             return [each.result() for each in made]
-
-
-def open_decoder(
-    folder: Path, cache: Path, *, threads: int = 1, device: str = CPU, kernels: Path | None = None
-) -> CheckpointDecoder:
-    """The decoder of a speech tokenizer folder (config.json, model.safetensors).
-
-    Graphs are built on first use and kept in ``cache``.
-    device: "cpu"; or an accelerator of onnxruntime by its short name ("cuda", "coreml", ...); or
-    "native", the processor with the compiled kernel, which is kept in ``kernels`` (default: in
-    ``cache``).
-    Raises CodecError, CheckpointError or SpecError for a folder that cannot be used, and
-    KernelError when there is no compiler.
-    """
-    spec = CodecSpec.from_config(read_json(folder / "config.json")).decoder
-    key, tensors = codec_fingerprint(folder), Checkpoint(folder)
-    if device == NATIVE:
-        from s2s.tts.qwen3.native_codec import NativeCodecDecoder
-        from s2s.tts.qwen3.stack import Team
-
-        return NativeCodecDecoder(spec, tensors, Team(kernels or cache, threads))
-    return OnnxCodecDecoder.open(spec, tensors, cache, key, threads=threads, device=device)
 
 
 def _exported(tensors: Mapping[str, Floats], name: str, shape: tuple[int, ...]) -> Floats:

@@ -31,6 +31,7 @@ from s2s.tts.qwen3.codec_weights import (
     Snake,
     Upsample,
     WideWeights,
+    block_width,
 )
 from s2s.tts.qwen3.onnx_builder import GraphBuilder
 from s2s.tts.qwen3.onnx_steps import StepBuilder, Tensors, Wide
@@ -185,7 +186,7 @@ class _Decoder(StepBuilder):
 
     def _spread(self, block: int, steps: str) -> str:
         """A transposed convolution: [steps * rate, width / 2]."""
-        width = self.weights.width(block)
+        width = block_width(self.spec, block)
         padded = self.with_history(f"spread_{block}", steps, 1, width)
         steps = self.linear(self.taps(padded, 2), *self.weights.spread(block))
         return self.graph.op("Reshape", steps, self.graph.ints(-1, width // 2))

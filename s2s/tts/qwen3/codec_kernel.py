@@ -28,7 +28,15 @@ from s2s.tts.qwen3.codec_packing import (
     with_padding,
 )
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
-from s2s.tts.qwen3.codec_weights import DILATIONS, KERNEL, Convolution, Residual, Snake, WideWeights
+from s2s.tts.qwen3.codec_weights import (
+    DILATIONS,
+    KERNEL,
+    Convolution,
+    Residual,
+    Snake,
+    WideWeights,
+    block_width,
+)
 from s2s.tts.qwen3.kernel import KernelError
 from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
 from s2s.tts.qwen3.ports import Floats
@@ -93,14 +101,14 @@ class Remembered:
 
 def remembered(spec: CodecDecoderSpec) -> dict[str, Remembered]:
     """What the wide part remembers, by the names of the graphs' states, in the kernel's order."""
-    weights, last = WideWeights({}, spec), len(spec.upsample_rates) + 1
+    last = len(spec.upsample_rates) + 1
     states = {"first": Remembered(KERNEL - 1, spec.latent_dim)}
     for block in range(1, last):
-        states[f"spread_{block}"] = Remembered(1, weights.width(block))
+        states[f"spread_{block}"] = Remembered(1, block_width(spec, block))
         for unit, dilation in enumerate(DILATIONS):
             steps = (KERNEL - 1) * dilation
-            states[f"unit_{block}_{unit}"] = Remembered(steps, weights.width(block + 1))
-    states["last"] = Remembered(KERNEL - 1, weights.width(last))
+            states[f"unit_{block}_{unit}"] = Remembered(steps, block_width(spec, block + 1))
+    states["last"] = Remembered(KERNEL - 1, block_width(spec, last))
     return {STATE_PREFIX + name: state for name, state in states.items()}
 
 
@@ -170,7 +178,7 @@ def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
 
 
 def _block(memory: Memory, weights: WideWeights, block: int) -> _Block:
-    width, rate = weights.width(block), weights.spec.upsample_rates[block - 1]
+    width, rate = block_width(weights.spec, block), weights.spec.upsample_rates[block - 1]
     matrix, bias = weights.spread(block)
     out = width // 2
     parts = matrix.reshape(2, width, rate, out)
@@ -213,10 +221,11 @@ def _taps(conv: Convolution) -> list[Wide]:
 
 def _floats_needed(spec: CodecDecoderSpec) -> int:
     """Room for all weights, with each vector rounded up."""
-    weights = WideWeights({}, spec)
     total = panel_floats(KERNEL * padded(spec.latent_dim), padded(spec.decoder_dim))
     for block, rate in enumerate(spec.upsample_rates, 1):
-        into, out = padded(weights.width(block)), padded(weights.width(block + 1))
+        into, out = padded(block_width(spec, block)), padded(block_width(spec, block + 1))
         total += panel_floats(2 * into, rate * out) + 2 * into
         total += len(DILATIONS) * (panel_floats(9 * out, out) + panel_floats(out, out) + 4 * out)
-    return total + (2 + KERNEL) * padded(weights.width(len(spec.upsample_rates) + 1)) + padded(1)
+    return (
+        total + (2 + KERNEL) * padded(block_width(spec, len(spec.upsample_rates) + 1)) + padded(1)
+    )

@@ -157,7 +157,7 @@ def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
         frames=frames,
         epsilon=spec.rms_norm_eps,
         step_epsilon=CONVNEXT_EPS,
-        frequencies=memory.vector(frequencies, len(frequencies)),
+        frequencies=memory.vector(frequencies.astype(np.float64), len(frequencies)),
         input=memory.product(np.split(matrix, _INPUT_TAPS), bias),
         layer=layers,
         upsample=upsamples,

@@ -100,9 +100,11 @@ def padded(width: int) -> int:
 
 
 def pad_last(values: Wide) -> Wide:
-    """Zeros behind the last axis."""
-    wanted = padded(values.shape[-1])
-    return np.pad(values, [*[(0, 0)] * (values.ndim - 1), (0, wanted - values.shape[-1])])
+    """Zeros behind the last axis, up to a width of the kernel."""
+    missing = padded(values.shape[-1]) - values.shape[-1]
+    if not missing:
+        return values
+    return np.pad(values, [*[(0, 0)] * (values.ndim - 1), (0, missing)])
 
 
 def with_padding(values: Floats, width: int) -> Floats:

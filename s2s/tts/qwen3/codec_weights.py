@@ -25,6 +25,11 @@ DILATIONS = (1, 3, 9)
 _SNAKE_EPS = 1e-9
 
 
+def block_width(spec: CodecDecoderSpec, block: int) -> int:
+    """Channels that go into a block, numbered from 1; into what follows for one more."""
+    return spec.decoder_dim >> (block - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Snake:
     """SnakeBeta: x + heights * sin(frequencies * x)^2, per channel."""
@@ -67,10 +72,6 @@ class WideWeights:
     tensors: Tensors
     spec: CodecDecoderSpec
 
-    def width(self, block: int) -> int:
-        """Channels that go into a block; into what follows for one more than there are."""
-        return self.spec.decoder_dim >> (block - 1)
-
     def first(self) -> Convolution:
         """The convolution in front of the blocks."""
         spec = self.spec
@@ -78,14 +79,14 @@ class WideWeights:
 
     def before_spread(self, block: int) -> Snake:
         """What a block begins with."""
-        return self._snake(f"decoder.decoder.{block}.block.0", self.width(block))
+        return self._snake(f"decoder.decoder.{block}.block.0", block_width(self.spec, block))
 
     def spread(self, block: int) -> tuple[Wide, Wide]:
         """A transposed convolution of kernel ``2 * rate`` and stride ``rate``, as a matrix: each
         step gives ``rate`` steps, from the step before and itself. No overlap is carried, so the
         bias is added once. Returns [2 * width, rate * width / 2] and [rate * width / 2]."""
         name = f"decoder.decoder.{block}.block.1.conv"
-        width, rate = self.width(block), self.spec.upsample_rates[block - 1]
+        width, rate = block_width(self.spec, block), self.spec.upsample_rates[block - 1]
         out = width // 2
         kernel = self._wide(f"{name}.weight", width, out, 2 * rate).transpose(0, 2, 1)
         matrix = np.concatenate([kernel[:, rate:], kernel[:, :rate]]).reshape(2 * width, rate * out)
@@ -93,7 +94,7 @@ class WideWeights:
 
     def residual(self, block: int, unit: int) -> Residual:
         """A residual unit of a block, counted from 0."""
-        name, width = f"decoder.decoder.{block}.block.{unit + 2}", self.width(block + 1)
+        name, width = f"decoder.decoder.{block}.block.{unit + 2}", block_width(self.spec, block + 1)
         between = self._snake(f"{name}.act2", width)
         alpha = between.frequencies
         conv = self._conv(f"{name}.conv1.conv", width, width)
@@ -109,7 +110,7 @@ class WideWeights:
     def last(self) -> tuple[Snake, Convolution]:
         """What makes samples."""
         block = len(self.spec.upsample_rates) + 1
-        width = self.width(block)
+        width = block_width(self.spec, block)
         snake = self._snake(f"decoder.decoder.{block}", width)
         return snake, self._conv(f"decoder.decoder.{block + 1}.conv", width, 1)
 

@@ -5,6 +5,8 @@ States are those of `OnnxCodecDecoder`, by the same names: what one has exported
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from s2s.tts.qwen3 import codec_kernel, codec_latent
@@ -32,8 +34,10 @@ class NativeCodecDecoder(CheckpointDecoder):
         Raises KernelError when memory runs out or the kernel cannot do it, CodecError for a tensor
         of another shape.
         """
-        self._latent = LatentKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
-        self._wide = WideKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
+        with ThreadPoolExecutor(1) as beside:
+            latent = beside.submit(LatentKernel, team, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._wide = WideKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._latent = latent.result()
         narrow = codec_latent.remembered(spec, 0)
         shapes = narrow | {
             name: (state.steps, state.width)

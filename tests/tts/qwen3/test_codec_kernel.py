@@ -23,6 +23,7 @@ from s2s.tts.qwen3.ports import Floats
 from s2s.tts.qwen3.spec import read_json
 from s2s.tts.qwen3.stack import Team
 
+GOLDEN = Path(__file__).parents[2] / "data" / "qwen3" / "codec_decoder.npz"
 FRAMES = 12
 STEPS = 4  # of a frame that go into the wide part
 UNITS = {
@@ -230,10 +231,28 @@ def test_it_sounds_as_on_onnx_runtime(
     assert sound.dtype == np.float32
     assert np.abs(sound - expected).max() < 1e-5
     assert snr_db(expected, sound) > 100
+
+
+def test_it_is_the_official_full_window_forward(native: CheckpointDecoder) -> None:
+    """Against the official package, far beyond the attention window."""
+    with np.load(GOLDEN) as golden:
+        codes, frames, pcm = golden["codes"], golden["kept_frames"], golden["pcm"]
+    sound = native.decode(native.new_state(), codes.astype(np.int64)).reshape(len(codes), -1)
+    np.testing.assert_allclose(sound[frames], pcm, rtol=0, atol=1e-4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8))
+def test_decoding_in_any_split_changes_no_bit(
+    native: CheckpointDecoder, codes: np.ndarray, sizes: list[int]
+) -> None:
+    expected = native.decode(native.new_state(), codes)
+    ends = np.cumsum(np.resize(sizes, len(codes)))
     state = native.new_state()
-    split = [native.decode(state, part) for part in np.split(codes, [1, 2, 12, 40])]
+    parts = np.split(codes, ends[ends < len(codes)])
+    sound = np.concatenate([native.decode(state, part) for part in parts])
     assert state.position == len(codes)
-    assert snr_db(expected, np.concatenate(split)) > 100
+    np.testing.assert_array_equal(sound, expected)
 
 
 def test_each_takes_the_other_ones_states(
