@@ -24,7 +24,8 @@ from make_random_qwen3 import write_codec
 
 from s2s.bench.conditions import Conditions, peak_memory_mb
 from s2s.metrics import percentile
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
+from s2s.tts.qwen3.codec import open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState
 
 FRAME_MS = 80.0
 WARM_FRAMES = 80  # fills the attention window

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.runtime import onnx_session
-from s2s.tts.qwen3.checkpoint import Checkpoint
 from s2s.tts.qwen3.codec_decoder_graph import (
     FRAMES_GRAPH,
     GRAPH_VERSION,
@@ -24,12 +23,10 @@ from s2s.tts.qwen3.codec_decoder_graph import (
     WAVE_GRAPH,
     build_decoder_graphs,
 )
-from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError, CodecSpec
-from s2s.tts.qwen3.fingerprint import codec_fingerprint
+from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError
 from s2s.tts.qwen3.onnx_builder import cached_graph
 from s2s.tts.qwen3.onnx_steps import NEXT_PREFIX, STATE_PREFIX, Tensors
 from s2s.tts.qwen3.ports import Floats, Ids
-from s2s.tts.qwen3.spec import read_json
 
 if TYPE_CHECKING:
     from onnxruntime import OrtValue

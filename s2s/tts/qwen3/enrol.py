@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
+from s2s.tts.qwen3.codec import open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec_decoder_graph import GRAPH_VERSION
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec

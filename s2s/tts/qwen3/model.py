@@ -18,6 +18,7 @@ from s2s.largepages import use_large_pages
 from s2s.tts.qwen3 import probe
 from s2s.tts.qwen3.backends import (
     AUTO,
+    KERNEL_FOLDER,
     Opened,
     Place,
     Quants,
@@ -25,7 +26,8 @@ from s2s.tts.qwen3.backends import (
     open_language,
 )
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
+from s2s.tts.qwen3.codec import NATIVE, open_decoder
+from s2s.tts.qwen3.codec_decoder import CPU, CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.codec_spec import CodecSpec
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
@@ -55,13 +57,14 @@ class Placement:
     """Where each port is computed.
 
     talker, predictor: see ``backends.Place``; "auto" is the fastest backend there is, by
-    measurement. codec: "cpu", or an accelerator of ONNX Runtime: "cuda", "coreml", ... guesses: how
-    many codes are guessed ahead of each predictor pass (see ``speculation``).
+    measurement. codec: "auto" likewise, "native" or "cpu" (ONNX Runtime), or an accelerator of ONNX
+    Runtime: "cuda", "coreml", ... guesses: how many codes are guessed ahead of each predictor pass
+    (see ``speculation``).
     """
 
     talker: str = AUTO
     predictor: str = AUTO
-    codec: str = "cpu"
+    codec: str = AUTO
     guesses: int = 0
 
 
@@ -116,11 +119,13 @@ class Qwen3Model:
         folder, spec, graphs = opened.folder, read_spec(opened.folder), home / GRAPHS_FOLDER
         codec_folder = folder / "speech_tokenizer"
         codec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
+        codec_threads = threads // 2 if both else threads
         decoder = open_decoder(
             codec_folder,
             graphs,
-            threads=threads // 2 if both else threads,
-            device=placement.codec,
+            threads=codec_threads,
+            device=_codec_device(placement.codec, codec_folder, home, codec_threads),
+            kernels=home / KERNEL_FOLDER,
         )
         engine = Engine(
             opened.language,
@@ -214,6 +219,21 @@ def _places(
     )
     parsed = [Place(best) if text == AUTO else Place.parse(text) for text in wanted]
     return parsed[0], parsed[1]
+
+
+def _codec_device(wanted: str, codec_folder: Path, home: Path, threads: int) -> str:
+    """What decodes codes; measured if need be."""
+    if wanted != AUTO:
+        return wanted
+    graphs, kernels = home / GRAPHS_FOLDER, home / KERNEL_FOLDER
+
+    def frame_ms(device: str) -> float:
+        decoder = open_decoder(
+            codec_folder, graphs, threads=threads, device=device, kernels=kernels
+        )
+        return probe.decoded_ms(decoder)
+
+    return fastest_backend((NATIVE, CPU), f"codec {threads}", SpeedBook(home / FILE), frame_ms)
 
 
 def silent_codes(codec_folder: Path, spec: CodecSpec, cache: Path, threads: int) -> frozenset[int]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from s2s.tts.qwen3.backends import Place, Quants, open_language
 from s2s.tts.qwen3.checkpoint import language_model_shapes
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder
 from s2s.tts.qwen3.frames import LanguageModel, P, T
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 from s2s.tts.qwen3.spec import Spec, read_json, read_spec
@@ -31,6 +32,7 @@ _TEXT_IDS = 16
 _PROMPT = 64
 _STEPS = 12
 _FRAMES = 6
+_DECODED = 4
 _HEADER_ALIGNMENT = 8
 
 
@@ -104,3 +106,13 @@ def _ms(work: Callable[[], object]) -> float:
     started = perf_counter()
     work()
     return 1000 * (perf_counter() - started)
+
+
+def decoded_ms(decoder: CheckpointDecoder) -> float:
+    """What a frame of sound costs, a few frames a call, in milliseconds."""
+    codes = np.zeros((_DECODED, decoder.code_groups), np.int64)
+    state = decoder.new_state()
+    decoder.decode(state, codes)  # the first run is slower than all others
+    found = median(_ms(lambda: decoder.decode(state, codes)) for _ in range(3)) / _DECODED
+    state.close()
+    return found

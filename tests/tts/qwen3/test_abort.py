@@ -22,7 +22,8 @@ from s2s.tts.qwen3.backends import (
     available,
     open_language,
 )
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState, open_decoder
+from s2s.tts.qwen3.codec import open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.engine import UNTOUCHED, Edges, Engine, Speech
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.guards import UNGUARDED, Ending

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from s2s.tts.qwen3 import kernel, stack
 from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, open_decoder
+from s2s.tts.qwen3.codec import open_decoder
+from s2s.tts.qwen3.codec_decoder import CheckpointDecoder
 from s2s.tts.qwen3.codec_kernel import WideKernel, remembered
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecSpec
 from s2s.tts.qwen3.codec_weights import DILATIONS, Convolution, Snake, WideWeights

@@ -11,7 +11,7 @@ import pytest
 
 from s2s import cli
 from s2s.audio import read_wav
-from s2s.tts.qwen3.codec_decoder import open_decoder
+from s2s.tts.qwen3.codec import open_decoder
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.enrol import Enrolment, prime
 from s2s.tts.qwen3.fingerprint import voice_fingerprint
