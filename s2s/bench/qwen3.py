@@ -20,9 +20,8 @@ from s2s.bench.synthesis import Arrivals
 from s2s.metrics import percentile
 from s2s.tts.qwen3 import native, speculation
 from s2s.tts.qwen3.engine import Engine, Report
-from s2s.tts.qwen3.feed import Stale
-from s2s.tts.qwen3.frames import P, T, never
-from s2s.tts.qwen3.ports import Floats, State
+from s2s.tts.qwen3.frames import P, T
+from s2s.tts.qwen3.ports import Floats, Stale, State, never
 from s2s.tts.qwen3.prompt import Reference, Request
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.schedule import FRAME_MS, ScheduleConfig

@@ -26,7 +26,7 @@ from s2s.tts.qwen3.codec_decoder_graph import (
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecError
 from s2s.tts.qwen3.onnx_builder import cached_graph
 from s2s.tts.qwen3.onnx_steps import NEXT_PREFIX, STATE_PREFIX, Tensors
-from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.ports import Floats, Ids, Stale, Stopped, never
 
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
@@ -97,7 +97,7 @@ class CheckpointDecoder(ABC):
         """The state before the first frame."""
         return self.restore(self._tensors | self._arrays, 0)
 
-    def decode(self, state: CodecState, codes: Ids) -> Floats:
+    def decode(self, state: CodecState, codes: Ids, stale: Stale = never) -> Floats:
         """The samples of the next frames; ``state`` moves on.
 
         codes: int64 [frames, groups]; returns float32 [frames * samples_per_frame] in [-1, 1].
@@ -109,7 +109,8 @@ class CheckpointDecoder(ABC):
         codes = self._checked(codes)
         size = self._longest_run()
         parts = [
-            self._run(state, codes[start : start + size]) for start in range(0, len(codes), size)
+            self._run(state, codes[start : start + size], stale)
+            for start in range(0, len(codes), size)
         ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -141,7 +142,7 @@ class CheckpointDecoder(ABC):
         """How many frames `_run` may be given."""
 
     @abstractmethod
-    def _run(self, state: CodecState, codes: Ids) -> Floats:
+    def _run(self, state: CodecState, codes: Ids, stale: Stale) -> Floats:
         """The samples of checked codes, not too many; the state moves on when all went well."""
 
     def _shapes(
@@ -206,32 +207,32 @@ class OnnxCodecDecoder(CheckpointDecoder):
     def _longest_run(self) -> int:
         return MAX_FRAMES_A_RUN
 
-    def _run(self, state: CodecState, codes: Ids) -> Floats:
+    def _run(self, state: CodecState, codes: Ids, stale: Stale) -> Floats:
         """One run of the first graph, and of the others as many as there are slices."""
         tensors = dict(state.tensors)
         feeds = {"codes": codes, "position": np.array(state.position, dtype=np.int64)}
         steps = self._frames.run(feeds, tensors)
         size = max(1, len(steps) // (len(codes) * SLICES_A_FRAME))
         slices = [steps[start : start + size] for start in range(0, len(steps), size)]
-        pcm = self._finish(slices, tensors)
+        pcm = self._finish(slices, tensors, stale)
         state.tensors = tensors
         state.position += len(codes)
         return np.concatenate(pcm)
 
-    def _finish(self, slices: list[Floats], tensors: dict[str, OrtValue]) -> list[Floats]:
+    def _finish(
+        self, slices: list[Floats], tensors: dict[str, OrtValue], stale: Stale
+    ) -> list[Floats]:
         """The last two graphs over the slices; with two threads the second is a slice ahead."""
+
+        def steps(part: Floats) -> dict[str, Floats]:
+            if stale():
+                raise Stopped
+            return {"steps": self._steps.run({"steps": part}, tensors)}
+
         if self._threads == 1:
-            return [
-                self._wave.run({"steps": self._steps.run({"steps": part}, tensors)}, tensors)
-                for part in slices
-            ]
+            return [self._wave.run(steps(part), tensors) for part in slices]
         with ThreadPoolExecutor(1) as behind:  # one worker: slices stay in order
-            made = [
-                behind.submit(
-                    self._wave.run, {"steps": self._steps.run({"steps": part}, tensors)}, tensors
-                )
-                for part in slices
-            ]
+            made = [behind.submit(self._wave.run, steps(part), tensors) for part in slices]
             return [each.result() for each in made]
 
 

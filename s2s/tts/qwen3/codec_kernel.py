@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_int, c_longlong, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_longlong, c_void_p
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,7 +39,7 @@ from s2s.tts.qwen3.codec_weights import (
 )
 from s2s.tts.qwen3.kernel import KernelError
 from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
-from s2s.tts.qwen3.ports import Floats
+from s2s.tts.qwen3.ports import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.stack import Team
 
 
@@ -76,12 +76,23 @@ class _Shape(Structure):
     ]
 
 
+_Stale = CFUNCTYPE(c_int)
+
 _FUNCTIONS: Functions = {
     "codec_new": (c_void_p, [POINTER(_Shape), c_void_p]),
     "codec_free": (None, [c_void_p]),
     "codec_run": (
-        None,
-        [c_void_p, c_void_p, c_int, c_longlong, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_int,
+            c_longlong,
+            POINTER(c_void_p),
+            POINTER(c_void_p),
+            c_void_p,
+            _Stale,
+        ],
     ),
 }
 
@@ -137,9 +148,15 @@ class WideKernel:
         self._free = weakref.finalize(self, self._lib.codec_free, self._codec)
 
     def run(
-        self, latents: Floats, frames: int, before: int, past: Sequence[Floats]
+        self,
+        latents: Floats,
+        frames: int,
+        before: int,
+        past: Sequence[Floats],
+        stale: Stale = never,
     ) -> tuple[Floats, list[Floats]]:
-        """Samples of the next frames, and the states after them.
+        """Samples of the next frames, and the states after them. Raises Stopped once ``stale``,
+        which is asked between layers and between frames.
 
         latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
         past: float32 [steps, width] each, in the order of `remembered`.
@@ -148,10 +165,13 @@ class WideKernel:
         held = [with_padding(*each) for each in zip(past, self._padded, strict=True)]
         after = [np.empty((state.steps, state.padded), np.float32) for state in self._states]
         samples = np.empty(frames * self._frame_samples, np.float32)
-        self._lib.codec_run(
+        asked = _Stale() if stale is never else _Stale(lambda: int(stale()))
+        stopped = self._lib.codec_run(
             self._codec, latents.ctypes.data, frames, before, addresses(held), addresses(after),
-            samples.ctypes.data,
+            samples.ctypes.data, asked,
         )  # fmt: skip
+        if stopped:
+            raise Stopped
         return samples, [
             array[:, : state.width] for array, state in zip(after, self._states, strict=True)
         ]

@@ -20,11 +20,20 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from s2s.tts.qwen3.ahead import ahead
-from s2s.tts.qwen3.feed import Stale, TextFeed
-from s2s.tts.qwen3.frames import LanguageModel, P, T, Take, frame_limit, frames, never, prefill
+from s2s.tts.qwen3.feed import TextFeed
+from s2s.tts.qwen3.frames import LanguageModel, P, T, Take, frame_limit, frames, prefill
 from s2s.tts.qwen3.guards import Ending, Guards
 from s2s.tts.qwen3.onset import UNTOUCHED, Edges, Onset
-from s2s.tts.qwen3.ports import CodecDecoder, Floats, Ids, State, TalkerOutput
+from s2s.tts.qwen3.ports import (
+    CodecDecoder,
+    Floats,
+    Ids,
+    Stale,
+    State,
+    Stopped,
+    TalkerOutput,
+    never,
+)
 from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Request, check_request
 from s2s.tts.qwen3.report import Report
 from s2s.tts.qwen3.schedule import ChunkSchedule, ScheduleConfig
@@ -284,7 +293,11 @@ class Engine(Generic[T, P, D]):
                 return
             codes = np.stack(waiting)
             waiting.clear()
-            pcm = self._decoder.decode(decoder, codes)
+            try:
+                pcm = self._decoder.decode(decoder, codes, stale)
+            except Stopped:
+                report.ending = Ending.STOPPED
+                return
             report.codec_s.append(perf_counter() - now_s)
             report.decoded_frames.append(len(codes))
             if stale():

@@ -12,11 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.ports import Floats, Ids, Stale
 from s2s.tts.qwen3.tokenizer import Tokenizer, TokenStream
-
-Stale = Callable[[], bool]
-"""Whether nobody wants to hear it any more."""
 
 
 class TextFeed:

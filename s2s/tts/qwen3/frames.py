@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from s2s.tts.qwen3.feed import Stale
 from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards, Watch
 from s2s.tts.qwen3.ports import (
     CodePredictor,
@@ -21,6 +20,7 @@ from s2s.tts.qwen3.ports import (
     Floats,
     Ids,
     PredictorState,
+    Stale,
     State,
     Talker,
     TalkerOutput,
@@ -37,11 +37,6 @@ FED_FRAMES = 750
 
 T = TypeVar("T", bound=State)
 P = TypeVar("P", bound=PredictorState)
-
-
-def never() -> bool:
-    """Nothing is ever stale."""
-    return False
 
 
 @dataclass(frozen=True, slots=True)

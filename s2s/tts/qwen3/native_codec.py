@@ -15,7 +15,7 @@ from s2s.tts.qwen3.codec_kernel import WideKernel
 from s2s.tts.qwen3.codec_latent import LatentKernel
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.onnx_steps import Tensors
-from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.ports import Floats, Ids, Stale
 from s2s.tts.qwen3.stack import Team
 
 MAX_FRAMES_A_RUN = 8
@@ -50,10 +50,12 @@ class NativeCodecDecoder(CheckpointDecoder):
     def _longest_run(self) -> int:
         return MAX_FRAMES_A_RUN
 
-    def _run(self, state: CodecState, codes: Ids) -> Floats:
+    def _run(self, state: CodecState, codes: Ids, stale: Stale) -> Floats:
         past = [state.arrays[name] for name in self._names]
         latents, narrow = self._latent.run(codes, state.position, past[: self._narrow])
-        samples, wide = self._wide.run(latents, len(codes), state.position, past[self._narrow :])
+        samples, wide = self._wide.run(
+            latents, len(codes), state.position, past[self._narrow :], stale
+        )
         state.arrays = dict(zip(self._names, [*narrow, *wide], strict=True))
         state.position += len(codes)
         return samples

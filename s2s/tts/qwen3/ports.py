@@ -9,6 +9,7 @@ codec vocabulary, ``G`` the number of code groups (16), ``B`` the size of one co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -19,6 +20,19 @@ from s2s.tts.qwen3.sampling import Draws, Sampling
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
+
+
+Stale = Callable[[], bool]
+"""Asked again and again: true once nobody wants the rest."""
+
+
+class Stopped(Exception):
+    """A decoder was told that nobody wants the sound any more."""
+
+
+def never() -> bool:
+    """Nothing is ever stale."""
+    return False
 
 
 class State(Protocol):
@@ -123,11 +137,12 @@ class CodecDecoder(Protocol[S]):
         """The state before the first frame: empty attention windows, zero convolution tails."""
         ...
 
-    def decode(self, state: S, codes: Ids) -> Floats:
+    def decode(self, state: S, codes: Ids, stale: Stale = never) -> Floats:
         """The samples of the next frames; ``state`` moves on.
 
         codes: int64 [frames, G], frames >= 1; returns float32 [frames * samples_per_frame] in
-        [-1, 1], mono.
+        [-1, 1], mono. ``stale`` is asked again and again: once true, Stopped is raised, and the
+        state is only good for being closed.
         """
         ...
 

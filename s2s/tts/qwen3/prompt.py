@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.tts.qwen3.feed import FedText, Stale, TextFeed, TextTokens
-from s2s.tts.qwen3.ports import Embeddings, Floats, Ids
+from s2s.tts.qwen3.feed import FedText, TextFeed, TextTokens
+from s2s.tts.qwen3.ports import Embeddings, Floats, Ids, Stale
 from s2s.tts.qwen3.spec import Kind, Spec
 from s2s.tts.qwen3.tokenizer import Tokenizer
 

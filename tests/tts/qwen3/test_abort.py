@@ -33,9 +33,11 @@ from s2s.tts.qwen3.ports import (
     Floats,
     Ids,
     PredictorState,
+    Stale,
     State,
     Talker,
     TalkerOutput,
+    never,
 )
 from s2s.tts.qwen3.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.sampling import Draws, Sampling
@@ -117,9 +119,9 @@ class WatchedDecoder:
     def new_state(self) -> CodecState:
         return self.inner.new_state()
 
-    def decode(self, state: CodecState, codes: Ids) -> Floats:
+    def decode(self, state: CodecState, codes: Ids, stale: Stale = never) -> Floats:
         self.work.begin()
-        return self.inner.decode(state, codes)
+        return self.inner.decode(state, codes, stale)
 
     def fork(self, state: CodecState) -> CodecState:
         return self.inner.fork(state)

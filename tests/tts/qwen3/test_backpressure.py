@@ -24,7 +24,7 @@ from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.qwen3.engine import UNTOUCHED, Engine
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.guards import UNGUARDED
-from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.ports import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.schedule import ScheduleConfig
@@ -82,7 +82,7 @@ class Working:
         self.frames += 1
         return np.zeros(self.spec.groups - 1, np.int64)
 
-    def decode(self, state: Working, codes: Ids) -> Floats:
+    def decode(self, state: Working, codes: Ids, stale: Stale = never) -> Floats:
         self.clock.wait_until(self.clock.now() + CALL_S + DECODE_S * len(codes))
         self.decoded += len(codes)
         return np.full(round(len(codes) * FRAME_S * MODEL_HZ), 0.3, np.float32)

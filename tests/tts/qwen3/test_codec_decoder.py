@@ -137,9 +137,9 @@ def test_a_long_call_runs_in_bounded_pieces(
     sizes: list[int] = []
     run = OnnxCodecDecoder._run
 
-    def counted(self: OnnxCodecDecoder, state, part: np.ndarray) -> np.ndarray:
+    def counted(self: OnnxCodecDecoder, state, part: np.ndarray, stale) -> np.ndarray:
         sizes.append(len(part))
-        return run(self, state, part)
+        return run(self, state, part, stale)
 
     monkeypatch.setattr(OnnxCodecDecoder, "_run", counted)
     decoder.decode(decoder.new_state(), codes[:100])

@@ -20,7 +20,7 @@ from s2s.tts.qwen3.codec_kernel import WideKernel, remembered
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec, CodecSpec
 from s2s.tts.qwen3.codec_weights import DILATIONS, Convolution, Snake, WideWeights
 from s2s.tts.qwen3.kernel import KernelError, find_compiler, load_kernel
-from s2s.tts.qwen3.ports import Floats
+from s2s.tts.qwen3.ports import Floats, Stopped
 from s2s.tts.qwen3.spec import read_json
 from s2s.tts.qwen3.stack import Team
 
@@ -303,3 +303,26 @@ def test_without_a_compiler_there_is_none(
     monkeypatch.setenv("PATH", "")
     with pytest.raises(KernelError, match="no C compiler"):
         open_decoder(folder, graphs, device="native", kernels=tmp_path)
+
+
+@pytest.mark.parametrize("device", ["native", "cpu"])
+def test_a_call_that_nobody_waits_for_ends_within_it(
+    device: str, folder: Path, graphs: Path, kernel_cache: Path
+) -> None:
+    """And what is decoded afterwards is what it would have been."""
+    decoder = open_decoder(folder, graphs, threads=2, device=device, kernels=kernel_cache)
+    codes = np.random.default_rng(5).integers(0, decoder.codebook_size, (8, 16))
+    expected = decoder.decode(decoder.new_state(), codes)
+    asked = 0
+
+    def stale() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    with pytest.raises(Stopped):
+        decoder.decode(decoder.new_state(), codes, stale)
+    assert asked == 4
+    np.testing.assert_array_equal(
+        decoder.decode(decoder.new_state(), codes, lambda: False), expected
+    )

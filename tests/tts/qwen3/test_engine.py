@@ -14,7 +14,7 @@ from s2s.tts.qwen3.checkpoint import open_checkpoint
 from s2s.tts.qwen3.engine import UNTOUCHED, Edges, Engine, Speech
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards
-from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.ports import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.prompt import PromptBuilder, PromptError, Reference, Request
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling
@@ -75,7 +75,7 @@ class CountingDecoder:
         self.states.append(Heard())
         return self.states[-1]
 
-    def decode(self, state: Heard, codes: Ids) -> Floats:
+    def decode(self, state: Heard, codes: Ids, stale: Stale = never) -> Floats:
         if self.fail_after is not None and self.frames >= self.fail_after:
             raise RuntimeError("the decoder broke")
         assert not state.closed

@@ -16,10 +16,10 @@ from s2s.tts.qwen3 import engine as engine_module
 from s2s.tts.qwen3 import frames as frames_module
 from s2s.tts.qwen3.checkpoint import open_checkpoint
 from s2s.tts.qwen3.engine import UNTOUCHED, Engine, Report
-from s2s.tts.qwen3.feed import Stale, TextFeed
+from s2s.tts.qwen3.feed import TextFeed
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.guards import UNGUARDED, Ending, Guards
-from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.ports import Floats, Ids, Stale, never
 from s2s.tts.qwen3.prompt import PromptBuilder, PromptError, Reference, Request
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.schedule import ScheduleConfig
@@ -47,7 +47,7 @@ class Mute:
     def new_state(self) -> Nothing:
         return Nothing()
 
-    def decode(self, state: Nothing, codes: Ids) -> Floats:
+    def decode(self, state: Nothing, codes: Ids, stale: Stale = never) -> Floats:
         return np.full(codes.shape[0], 0.5, np.float32)
 
     def fork(self, state: Nothing) -> Nothing:

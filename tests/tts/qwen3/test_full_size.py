@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from s2s.tts.qwen3.checkpoint import open_checkpoint
-from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, never, prefill
+from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, prefill
+from s2s.tts.qwen3.ports import never
 from s2s.tts.qwen3.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.reference import ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from s2s.tts.qwen3.checkpoint import open_checkpoint
-from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, never, prefill
+from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, prefill
 from s2s.tts.qwen3.guards import Ending
-from s2s.tts.qwen3.ports import Floats, Ids
+from s2s.tts.qwen3.ports import Floats, Ids, never
 from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Reference, Request
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws

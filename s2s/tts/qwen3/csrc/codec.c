@@ -26,7 +26,9 @@ typedef struct {
     long long before;
     float *const *past, *const *next;
     float *out;
+    int (*stale)(void);
     Turns turns[2];
+    atomic_int stopped;
 } Run;
 
 static const Run *run_of(const Walk *walk)
@@ -299,6 +301,15 @@ static void make_samples(
     end_phase(walk);
 }
 
+/* Whether nobody wants the rest: every thread gets the same answer. */
+static int gone(Run *run, Team *team, int thread)
+{
+    if (!run->stale) return 0;
+    if (thread == 0 && run->stale()) atomic_store(&run->stopped, 1);
+    team_meet(team);
+    return atomic_load(&run->stopped);
+}
+
 static void job(void *work, Team *team, int thread)
 {
     Run *run = work;
@@ -309,11 +320,14 @@ static void job(void *work, Team *team, int thread)
     convolve(
         &walk, &shape->first, NULL, run->in, shape->steps * run->frames, run->past[0],
         run->next[0], codec->padded, codec->streams[0]);
-    for (int at = 0; at < shape->wide; at++)
+    for (int at = 0; at < shape->wide; at++) {
+        if (gone(run, team, thread)) return;
         run_block(
             &walk, at, codec->streams[at], run->frames, run->before, run->past,
             codec->streams[at + 1]);
+    }
     for (int frame = 0; frame < run->frames; frame++) {
+        if (gone(run, team, thread)) return;
         float *const *past = frame ? run->next : run->past;
         int rows = frame * steps_before(shape, shape->wide);
         const float *in
@@ -328,12 +342,13 @@ static void job(void *work, Team *team, int thread)
     }
 }
 
-void codec_run(
+int codec_run(
     Codec *codec, const float *in, int frames, long long before, float *const *past,
-    float *const *next, float *out)
+    float *const *next, float *out, int (*stale)(void))
 {
-    Run run = { codec, in, frames, before, past, next, out, { { 0 } } };
+    Run run = { codec, in, frames, before, past, next, out, stale, { { 0 } }, 0 };
     team_run(codec->team, job, &run);
+    return atomic_load(&run.stopped);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */

@@ -58,9 +58,12 @@ void codec_free(Codec *codec);
  *
  * in: float [frames * steps][first.in]. before: frames that came earlier in the stream. past, next:
  * the steps that each convolution remembers, in the order of the layers: first; of each block
- * spread and three units; last. All in `next` is written, all in `past` only read. */
-void codec_run(
+ * spread and three units; last. All in `next` is written, all in `past` only read.
+ *
+ * `stale` is asked again and again, by the caller's thread, and may be NULL: once it is true the run
+ * ends. Returns 0, or 1 for a run that ended so; `next` and `out` are of no use then. */
+int codec_run(
     Codec *codec, const float *in, int frames, long long before, float *const *past,
-    float *const *next, float *out);
+    float *const *next, float *out, int (*stale)(void));
 
 #endif
