@@ -9,6 +9,7 @@ header length, a JSON header, raw little-endian data).
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -36,6 +37,7 @@ class _Entry:
     """One tensor's place in a mapped file."""
 
     file: Path
+    pages: mmap.mmap
     data: npt.NDArray[np.uint8]
     dtype: str
     shape: tuple[int, ...]
@@ -79,7 +81,11 @@ class Checkpoint:
     def load(self, name: str) -> Floats:
         """The whole tensor: float32 in its own shape, not shared with the file."""
         entry = self._entry(name)
-        return _widen(entry, entry.start, entry.end).reshape(entry.shape)
+        whole = _widen(entry, entry.start, entry.end).reshape(entry.shape)
+        if hasattr(mmap, "MADV_DONTNEED"):  # the file's own pages are not needed beside the copy
+            first = entry.start // mmap.PAGESIZE * mmap.PAGESIZE
+            entry.pages.madvise(mmap.MADV_DONTNEED, first, entry.end - first)
+        return whole
 
     def rows(self, name: str, start: int, stop: int) -> Floats:
         """A part of a tensor along its first axis: float32 [stop - start, ...]."""
@@ -191,9 +197,11 @@ def _files(path: Path) -> list[Path]:
 def _read_header(file: Path) -> dict[str, _Entry]:
     """Entries of one file, after checking that every one lies inside it."""
     try:
-        data = np.memmap(file, np.uint8, "r")
+        with file.open("rb") as opened:
+            pages = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{file} cannot be read: {error}") from error
+    data = np.frombuffer(pages, np.uint8)
     length = int.from_bytes(data[:8].tobytes(), "little")
     if data.size < 8 or length > _HEADER_LIMIT_BYTES:
         raise CheckpointError(f"{file} is not a safetensors file")
@@ -207,12 +215,18 @@ def _read_header(file: Path) -> dict[str, _Entry]:
         raise CheckpointError(f"{file} is not a safetensors file")
     header.pop("__metadata__", None)
     return {
-        name: _read_entry(file, data, 8 + length, name, value) for name, value in header.items()
+        name: _read_entry(file, pages, data, 8 + length, name, value)
+        for name, value in header.items()
     }
 
 
 def _read_entry(
-    file: Path, data: npt.NDArray[np.uint8], base: int, name: str, value: object
+    file: Path,
+    pages: mmap.mmap,
+    data: npt.NDArray[np.uint8],
+    base: int,
+    name: str,
+    value: object,
 ) -> _Entry:
     try:
         fields = cast("dict[str, object]", value)
@@ -230,7 +244,7 @@ def _read_entry(
     if base + end > data.size:
         short = base + end - data.size
         raise CheckpointError(f"{file} is cut off: {name} ends {short} bytes after it")
-    return _Entry(file, data, dtype, shape, base + start, base + end)
+    return _Entry(file, pages, data, dtype, shape, base + start, base + end)
 
 
 def _widen(entry: _Entry, start: int, end: int) -> Floats:
