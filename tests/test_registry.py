@@ -68,6 +68,12 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: Backend):
     assert wanted <= set(dir(factory))
 
 
+def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: Backend):
+    """`tts.backend` is the stage's own, so a backend cannot have an option of that name."""
+    options = {field.name for field in dataclasses.fields(registry.config_class(backend))}
+    assert not options & {"backend", "options"}
+
+
 def test_a_missing_package_says_which_extra_to_install(tmp_path: Path):
     absent = Backend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|nor_this",))
     with pytest.raises(RegistryError, match=r"no_such_package or nor_this.*pip install 's2s\[emb"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
+from s2s import __version__
 from s2s.runtime import cores, cpu_name
 from s2s.tts.qwen3.report import Report
 from s2s.tts.qwen3.schedule import FRAME_MS, Costs, ScheduleConfig
@@ -19,7 +20,6 @@ log = logging.getLogger(__name__)
 
 FILE = "qwen3-speed.json"
 
-_VERSION = 1
 _PROBE_FRAMES = 8
 _USUAL_CHUNK = 8
 _GAIN = 0.97
@@ -134,12 +134,12 @@ def _fastest(
 
 
 class SpeedBook:
-    """Measurements of this machine in a file. Those of another machine do not count; a file that
-    cannot be read or written is as good as none."""
+    """Measurements of this machine in a file. Those of another machine, or of another version of
+    this package, do not count; a file that cannot be read or written is as good as none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._machine = [_VERSION, cpu_name(), cores()]
+        self._machine = [__version__, cpu_name(), cores()]
 
     def speed(self, key: str) -> Speed | None:
         """How a model was run here before."""

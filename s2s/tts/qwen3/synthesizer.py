@@ -54,9 +54,9 @@ class Qwen3Config:
     """0.6b, 1.7b (the kind follows from voice and instruct), a published name such as
     1.7b-customvoice, a hub id, or a folder."""
     quant: str = "q4_k_m"
-    """Of the talker: f32, bf16, q8_0, q6_k, q5_k_m, q4_k_m."""
+    """Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx."""
     predictor_quant: str | None = None
-    """Of the code predictor; None is q8_0, or better where quant is better."""
+    """Of the code predictor; None is eight bits, or better where quant is better."""
     voice: str | None = None
     """A trained speaker (ryan, vivian, ...) or an enrolled voice (see `voices add`)."""
     language: str | None = None
@@ -70,13 +70,13 @@ class Qwen3Config:
     """The same text then always gives the same samples; None varies, as people do."""
     threads: int | None = None
     """None takes up to four, or fewer if that is faster here."""
-    backend: str = "auto"
+    core: str = "auto"
     """What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu; auto is
     the fastest that is installed, by measurement."""
     talker: str | None = None
-    """Another backend for the talker alone."""
+    """Another core for the talker alone."""
     predictor: str | None = None
-    """Another backend for the code predictor alone."""
+    """Another core for the code predictor alone."""
     codec: str = "auto"
     """Where codes become sound: native (needs a C compiler), cpu, or an accelerator of ONNX Runtime
     such as cuda or coreml; auto is the faster of the first two, by measurement."""
@@ -295,8 +295,8 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
             quant=config.quant,
             predictor_quant=config.predictor_quant,
             placement=Placement(
-                talker=config.talker or config.backend,
-                predictor=config.predictor or config.backend,
+                talker=config.talker or config.core,
+                predictor=config.predictor or config.core,
                 codec=config.codec,
                 guesses=config.guesses or 0,
             ),

@@ -43,9 +43,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
 
 @pytest.fixture(scope="module")
 def speaker(tiny_qwen3: Callable[[str], Path], resources: Resources) -> Qwen3:
-    config = Qwen3Config(
-        model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1, backend="ggml"
-    )
+    config = Qwen3Config(model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1, core="ggml")
     return Qwen3(config, resources)
 
 
