@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 STAGES = ("turns", "stt", "llm", "tts")
 LIBRARIES = ("tts.qwen3", "tts.vits")
 LIBRARIES_MAY_IMPORT = (
-    "audio", "store", "runtime", "fetch", "filelock", "largepages", "tts.base"
+    "s2s", "audio", "store", "runtime", "fetch", "filelock", "largepages", "tts.base"
 )  # fmt: skip
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")
 
