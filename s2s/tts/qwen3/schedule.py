@@ -18,8 +18,8 @@ _EWMA_ALPHA = 0.3
 _EDGE_MOST_FRAMES = 25
 _EDGE_LONGEST_CALL_MS = 250.0
 _EDGE_SPARE = 0.1  # by which a chunk may take longer than measured
-_EDGE_RESERVES = (0.1, 0.05, 0.02, 0.0)
-_EDGE_FIRST_MS = 400.0
+_EDGE_RESERVES = ((0.2, 250.0), (0.1, 400.0), (0.05, 400.0), (0.02, 400.0), (0.0, 400.0))
+"""What should be left of real time, and how late the first chunk may be for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,20 +269,19 @@ def edge_schedule(costs: Costs) -> ScheduleConfig:
     up: it does the least work, and whoever plays has to wait.
     """
     most = _most_frames(costs)
-    first = next(
-        filter(None, (_first_frames(costs, most, share) for share in _EDGE_RESERVES)), most
-    )
+    wishes = (_first_frames(costs, most, *reserve) for reserve in _EDGE_RESERVES)
+    first = next(filter(None, wishes), most)
     return ScheduleConfig(
         initial_codec_chunk_frames=first, codec_chunk_frames=most, edge_costs=costs
     )
 
 
-def _first_frames(costs: Costs, most: int, reserve: float) -> int | None:
+def _first_frames(costs: Costs, most: int, reserve: float, latest_ms: float) -> int | None:
     """The smallest chunk that keeps up, a ``reserve`` of real time left; None when there is none
-    or it comes too late."""
+    or it comes later than ``latest_ms``."""
     keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= FRAME_MS * (1 - reserve))
     first = next(keep_up, None)
-    if first is None or costs.ready_ms(0.0, 0, first) > _EDGE_FIRST_MS:
+    if first is None or costs.ready_ms(0.0, 0, first) > latest_ms:
         return None
     return first
 
