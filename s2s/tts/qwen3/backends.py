@@ -8,7 +8,6 @@ converted for them, once.
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,8 +239,6 @@ def _switch(
 
 
 def _lacks_native() -> str | None:
-    if sys.platform == "win32":
-        return "not on Windows"
     try:
         find_compiler()
     except KernelError as error:

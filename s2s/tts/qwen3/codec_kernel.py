@@ -16,12 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from s2s.tts.qwen3.codec_packing import (
-    Functions,
     Memory,
     Product,
     Waves,
     addresses,
-    bind,
     pad_last,
     padded,
     panel_floats,
@@ -37,7 +35,7 @@ from s2s.tts.qwen3.codec_weights import (
     WideWeights,
     block_width,
 )
-from s2s.tts.qwen3.kernel import KernelError
+from s2s.tts.qwen3.kernel import Functions, KernelError, bind
 from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
 from s2s.tts.qwen3.ports import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.stack import Team

@@ -14,17 +14,15 @@ from typing import ClassVar
 import numpy as np
 
 from s2s.tts.qwen3.codec_packing import (
-    Functions,
     Memory,
     Product,
     addresses,
-    bind,
     padded,
     panel_floats,
 )
 from s2s.tts.qwen3.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec_weights import CONVNEXT_EPS, KERNEL, LatentWeights
-from s2s.tts.qwen3.kernel import KernelError
+from s2s.tts.qwen3.kernel import Functions, KernelError, bind
 from s2s.tts.qwen3.onnx_steps import STATE_PREFIX, Tensors, Wide
 from s2s.tts.qwen3.ports import Floats, Ids
 from s2s.tts.qwen3.stack import Team

@@ -19,8 +19,6 @@ from s2s.tts.qwen3.stack import Team
 
 _PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_lanes.h
 
-Functions = dict[str, tuple[object, list[object]]]
-
 
 class Waves(Structure):
     """``Waves`` of codec_layers.h."""
@@ -38,13 +36,6 @@ class Product(Structure):
         ("panels", c_void_p),
         ("bias", c_void_p),
     ]
-
-
-def bind(lib: ctypes.CDLL, functions: Functions) -> None:
-    """Declare functions of the library: result and arguments by name."""
-    for name, (result, arguments) in functions.items():
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
 
 
 class Memory:

@@ -92,7 +92,10 @@ class Layer(Structure):
     _fields_: ClassVar = [(name, c_void_p) for name in (*MATRICES, *NORMS)]
 
 
-_FUNCTIONS: dict[str, tuple[object, list[object]]] = {
+Functions = dict[str, tuple[object, list[object]]]
+"""Result and arguments of functions, by name."""
+
+_FUNCTIONS: Functions = {
     "team_new": (c_void_p, [c_int]),
     "team_free": (None, [c_void_p]),
     "weights_new": (c_void_p, [c_size_t]),
@@ -131,8 +134,6 @@ def load_kernel(cache: Path) -> ctypes.CDLL:
 
     Raises KernelError when there is no compiler or it fails.
     """
-    if sys.platform == "win32":
-        raise KernelError("the compiled kernel needs POSIX threads: not on Windows")
     compiler = find_compiler()
     path = cache.absolute() / f"qwen3-{_fingerprint(compiler)}.so"
     if not path.is_file():
@@ -149,17 +150,24 @@ def open_kernel(path: Path) -> ctypes.CDLL:
         kernel = ctypes.CDLL(str(path))
     except OSError as error:
         raise KernelError(f"{path} cannot be loaded ({error}): delete it") from error
-    for name, (result, arguments) in _FUNCTIONS.items():
+    bind(kernel, _FUNCTIONS)
+    return kernel
+
+
+def bind(kernel: ctypes.CDLL, functions: Functions) -> None:
+    """Declare functions of the library."""
+    for name, (result, arguments) in functions.items():
         function = getattr(kernel, name)
         function.restype, function.argtypes = result, arguments
-    return kernel
 
 
 def find_compiler() -> tuple[str, ...]:
     """The command of a C compiler: ``CC``, or the first of the usual names that is installed.
 
-    Raises KernelError when there is none.
+    Raises KernelError when there is none, or none that could make the kernel.
     """
+    if sys.platform == "win32":
+        raise KernelError("the compiled kernel needs POSIX threads: not on Windows")
     wanted = os.environ.get("CC")
     if wanted:
         return tuple(shlex.split(wanted))

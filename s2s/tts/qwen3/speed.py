@@ -198,7 +198,7 @@ def fastest_backend(
 ) -> str:
     """The fastest of the candidates, at least one. Each is measured once a machine.
 
-    ``frame_ms`` measures one; a RuntimeError of it rules the candidate out, unless it is the last.
+    ``frame_ms`` measures one; a RuntimeError of it rules the candidate out.
     """
     candidates = list(candidates)
     if len(candidates) == 1:
