@@ -35,6 +35,7 @@ from s2s.tts.qwen3.engine import Edges, Engine
 from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
 from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
 from s2s.tts.qwen3.guards import Guards
+from s2s.tts.qwen3.kernel import KernelError, find_compiler
 from s2s.tts.qwen3.ports import PredictorState, State
 from s2s.tts.qwen3.prompt import PromptBuilder, Reference
 from s2s.tts.qwen3.spec import Kind, Spec, read_json, read_spec
@@ -225,6 +226,10 @@ def _codec_device(wanted: str, codec_folder: Path, home: Path, threads: int) -> 
     """What decodes codes; measured if need be."""
     if wanted != AUTO:
         return wanted
+    try:
+        find_compiler()
+    except KernelError:
+        return CPU  # and not remembered: there may be a compiler next time
     graphs, kernels = home / GRAPHS_FOLDER, home / KERNEL_FOLDER
 
     def frame_ms(device: str) -> float:
