@@ -73,6 +73,22 @@ def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 
 
 @pytest.fixture(scope="session")
+def converted_qwen3(
+    tiny_qwen3: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], Path]:
+    """Kind and quant to the folder of a converted tiny Qwen3-TTS checkpoint. Not to be changed."""
+    from s2s.tts.qwen3.convert import convert
+
+    converted = tmp_path_factory.mktemp("converted")
+
+    @lru_cache
+    def make(kind: str, quant: str) -> Path:
+        return convert(tiny_qwen3(kind), quant, converted=converted)
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled kernel of the Qwen3-TTS decoders; skips where there is no C
     compiler."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.frames import LanguageModel
 from s2s.tts.qwen3.ggml import GgmlModel, GgmlPredictorState, GgmlTalkerState, load
 from s2s.tts.qwen3.gguf import GGUFError
@@ -40,24 +39,10 @@ Language = LanguageModel[GgmlTalkerState, GgmlPredictorState]
 
 
 @pytest.fixture(scope="module")
-def folder_of(
-    tiny_qwen3: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str, str], Path]:
-    """Kind and quant to a converted folder. Not to be changed."""
-    converted = tmp_path_factory.mktemp("converted")
-
-    @lru_cache
-    def make(kind: str, quant: str) -> Path:
-        return convert(tiny_qwen3(kind), quant, converted=converted)
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def model_of(folder_of: Callable[[str, str], Path]) -> Callable[[str, str], GgmlModel]:
+def model_of(converted_qwen3: Callable[[str, str], Path]) -> Callable[[str, str], GgmlModel]:
     @lru_cache
     def open_model(kind: str, quant: str) -> GgmlModel:
-        folder = folder_of(kind, quant)
+        folder = converted_qwen3(kind, quant)
         return load(folder, read_spec(folder), threads=1)
 
     return open_model
@@ -146,13 +131,13 @@ def test_predictor_frames_are_the_official_ones(
 
 
 def test_prompt_from_the_folded_tables_is_the_official_one(
-    folder_of: Callable[[str, str], Path], model_of: Callable[[str, str], GgmlModel]
+    converted_qwen3: Callable[[str, str], Path], model_of: Callable[[str, str], GgmlModel]
 ) -> None:
     kind = "1.7b-customvoice"
     case = next(case for case in GOLDEN["cases"][kind] if case["name"] == "instruct")
     language = model_of(kind, "f32").language
     prompts = PromptBuilder(
-        language.spec, Tokenizer.load(folder_of(kind, "f32")), language.embeddings
+        language.spec, Tokenizer.load(converted_qwen3(kind, "f32")), language.embeddings
     )
     prompt = prompts.build(
         Request(
@@ -245,9 +230,9 @@ def test_an_id_outside_a_table_is_an_error(model_of: Callable[[str, str], GgmlMo
 
 @pytest.mark.parametrize("name", [TALKER, PREDICTOR, TABLES])
 def test_a_damaged_folder_says_what_is_wrong(
-    name: str, folder_of: Callable[[str, str], Path], tmp_path: Path
+    name: str, converted_qwen3: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
-    folder = folder_of("0.6b-base", "q8_0")
+    folder = converted_qwen3("0.6b-base", "q8_0")
     spec = read_spec(folder)
     for file in (TALKER, PREDICTOR, TABLES):
         (tmp_path / file).write_bytes((folder / file).read_bytes())
@@ -257,13 +242,13 @@ def test_a_damaged_folder_says_what_is_wrong(
     (tmp_path / name).unlink()
     with pytest.raises(GGUFError, match=f"{name} is missing"):
         load(tmp_path, spec, threads=1)
-    other = folder_of("0.6b-customvoice", "q8_0")
+    other = converted_qwen3("0.6b-customvoice", "q8_0")
     (tmp_path / name).write_bytes((other / name).read_bytes())
     with pytest.raises(GGUFError, match="different checkpoints"):
         load(tmp_path, spec, threads=1)
 
 
-def test_another_models_config_is_refused(folder_of: Callable[[str, str], Path]) -> None:
-    other = read_spec(folder_of("1.7b-base", "f32"))
+def test_another_models_config_is_refused(converted_qwen3: Callable[[str, str], Path]) -> None:
+    other = read_spec(converted_qwen3("1.7b-base", "f32"))
     with pytest.raises(GGUFError):
-        load(folder_of("0.6b-base", "f32"), other, threads=1)
+        load(converted_qwen3("0.6b-base", "f32"), other, threads=1)

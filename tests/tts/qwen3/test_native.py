@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.gguf import GGUFError
 from s2s.tts.qwen3.kernel import KernelError
 from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
@@ -34,23 +33,10 @@ Open = Callable[..., NativeModel]
 
 
 @pytest.fixture(scope="module")
-def folder_of(
-    tiny_qwen3: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str, str], Path]:
-    converted = tmp_path_factory.mktemp("converted")
-
-    @lru_cache
-    def make(kind: str, quant: str) -> Path:
-        return convert(tiny_qwen3(kind), quant, converted=converted)
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def model_of(folder_of: Callable[[str, str], Path], kernel_cache: Path) -> Open:
+def model_of(converted_qwen3: Callable[[str, str], Path], kernel_cache: Path) -> Open:
     @lru_cache
     def open_model(kind: str, quant: str, threads: int = 1, guesses: int = 0) -> NativeModel:
-        folder = folder_of(kind, quant)
+        folder = converted_qwen3(kind, quant)
         return load(folder, read_spec(folder), threads, cache=kernel_cache, guesses=guesses)
 
     return open_model
@@ -200,18 +186,18 @@ def test_a_full_or_closed_state_says_so(model_of: Open) -> None:
 
 
 def test_a_finer_conversion_is_refused(
-    folder_of: Callable[[str, str], Path], kernel_cache: Path
+    converted_qwen3: Callable[[str, str], Path], kernel_cache: Path
 ) -> None:
-    folder = folder_of("0.6b-base", "f32")
+    folder = converted_qwen3("0.6b-base", "f32")
     with pytest.raises(KernelError, match="8 bits at most; take q8_0, or the ggml backend"):
         load(folder, read_spec(folder), 1, cache=kernel_cache)
 
 
 @pytest.mark.parametrize("name", [TALKER, PREDICTOR, TABLES])
 def test_a_damaged_folder_says_what_is_wrong(
-    name: str, folder_of: Callable[[str, str], Path], kernel_cache: Path, tmp_path: Path
+    name: str, converted_qwen3: Callable[[str, str], Path], kernel_cache: Path, tmp_path: Path
 ) -> None:
-    folder = folder_of("0.6b-base", "q8_0")
+    folder = converted_qwen3("0.6b-base", "q8_0")
     spec = read_spec(folder)
     for file in (TALKER, PREDICTOR, TABLES):
         (tmp_path / file).write_bytes((folder / file).read_bytes())
@@ -221,15 +207,15 @@ def test_a_damaged_folder_says_what_is_wrong(
     (tmp_path / name).unlink()
     with pytest.raises(GGUFError, match=f"{name} is missing"):
         load(tmp_path, spec, 1, cache=kernel_cache)
-    other = folder_of("0.6b-customvoice", "q8_0")
+    other = converted_qwen3("0.6b-customvoice", "q8_0")
     (tmp_path / name).write_bytes((other / name).read_bytes())
     with pytest.raises(GGUFError, match="different checkpoints"):
         load(tmp_path, spec, 1, cache=kernel_cache)
 
 
 def test_another_models_config_is_refused(
-    folder_of: Callable[[str, str], Path], kernel_cache: Path
+    converted_qwen3: Callable[[str, str], Path], kernel_cache: Path
 ) -> None:
-    other = read_spec(folder_of("1.7b-base", "q8_0"))
+    other = read_spec(converted_qwen3("1.7b-base", "q8_0"))
     with pytest.raises(GGUFError):
-        load(folder_of("0.6b-base", "q8_0"), other, 1, cache=kernel_cache)
+        load(converted_qwen3("0.6b-base", "q8_0"), other, 1, cache=kernel_cache)

@@ -39,24 +39,10 @@ ModelOf = Callable[..., OnnxModel]
 
 
 @pytest.fixture(scope="module")
-def folder_of(
-    tiny_qwen3: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> FolderOf:
-    """Kind and quant to a converted folder. Not to be changed."""
-    converted = tmp_path_factory.mktemp("converted")
-
-    @lru_cache
-    def make(kind: str, quant: str) -> Path:
-        return convert(tiny_qwen3(kind), quant, converted=converted)
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def model_of(folder_of: FolderOf) -> ModelOf:
+def model_of(converted_qwen3: FolderOf) -> ModelOf:
     @lru_cache
     def open_model(kind: str, quant: str = "onnx-f32", guesses: int = 0) -> OnnxModel:
-        folder = folder_of(kind, quant)
+        folder = converted_qwen3(kind, quant)
         return load(folder, read_spec(folder), 1, guesses)
 
     return open_model
@@ -180,10 +166,10 @@ def test_the_same_draws_give_the_reference_backends_codes(
 
 @pytest.mark.parametrize(("threads", "spin"), [(1, False), (2, False), (2, True)])
 def test_prefill_in_pieces_and_rewinding_change_nothing(
-    threads: int, spin: bool, folder_of: FolderOf, tiny_qwen3: Callable[[str], Path]
+    threads: int, spin: bool, converted_qwen3: FolderOf, tiny_qwen3: Callable[[str], Path]
 ) -> None:
     """Pieces are appended to what is there already, as far as the cache reaches."""
-    folder = folder_of(KIND, "onnx-f32")
+    folder = converted_qwen3(KIND, "onnx-f32")
     language = load(folder, read_spec(folder), threads, spin=spin).language
     talker, rows = language.talker, vectors(150, language)
     reference = ReferenceTalker(language.spec, Checkpoint(tiny_qwen3(KIND)))
@@ -276,13 +262,13 @@ def test_the_predictors_codes_survive_eight_bits(model_of: ModelOf) -> None:
 # --- files -------------------------------------------------------------------------------------
 
 
-def test_the_folder_holds_graphs_in_place_of_ggufs(folder_of: FolderOf) -> None:
-    folder = folder_of(WIDE_KIND, "int4")
+def test_the_folder_holds_graphs_in_place_of_ggufs(converted_qwen3: FolderOf) -> None:
+    folder = converted_qwen3(WIDE_KIND, "int4")
     names = {file.name for file in folder.iterdir()}
     graphs = {f"{name}.onnx" for name in ("talker", "predictor", "heads", "frame", "projection")}
     assert graphs | {f"{name}.data" for name in graphs} | {"tables.gguf"} <= names
     assert not {"talker.gguf", "predictor.gguf"} & names
-    assert "projection.onnx" not in {file.name for file in folder_of(KIND, "int4").iterdir()}
+    assert "projection.onnx" not in {file.name for file in converted_qwen3(KIND, "int4").iterdir()}
     record = read_record(folder)
     assert record is not None
     assert (record.quant, record.predictor_quant, record.graphs) == ("int4", "int8", GRAPH_VERSION)
@@ -290,9 +276,9 @@ def test_the_folder_holds_graphs_in_place_of_ggufs(folder_of: FolderOf) -> None:
 
 @pytest.mark.parametrize("name", ["talker", "frame", "predictor", "heads"])
 def test_a_damaged_folder_says_what_is_wrong(
-    name: str, folder_of: FolderOf, tmp_path: Path
+    name: str, converted_qwen3: FolderOf, tmp_path: Path
 ) -> None:
-    whole = folder_of(KIND, "int8")
+    whole = converted_qwen3(KIND, "int8")
     folder, spec = tmp_path / "copy", read_spec(whole)
     shutil.copytree(whole, folder)
     graph, data = folder / f"{name}.onnx", folder / f"{name}.onnx.data"
@@ -306,16 +292,20 @@ def test_a_damaged_folder_says_what_is_wrong(
     graph.write_bytes(b"nothing of the kind")
     with pytest.raises(OnnxError, match="convert it again"):
         load(folder, spec, threads=1, guesses=1)
-    other = folder_of("0.6b-customvoice", "int8")
+    other = converted_qwen3("0.6b-customvoice", "int8")
     for file in (graph.name, data.name):
         shutil.copy(other / file, folder / file)
     with pytest.raises(OnnxError, match="different checkpoints"):
         load(folder, spec, threads=1, guesses=1)
 
 
-def test_another_models_config_is_refused(folder_of: FolderOf) -> None:
+def test_another_models_config_is_refused(converted_qwen3: FolderOf) -> None:
     with pytest.raises((OnnxError, GGUFError)):
-        load(folder_of(KIND, "onnx-f32"), read_spec(folder_of(WIDE_KIND, "onnx-f32")), threads=1)
+        load(
+            converted_qwen3(KIND, "onnx-f32"),
+            read_spec(converted_qwen3(WIDE_KIND, "onnx-f32")),
+            threads=1,
+        )
 
 
 @pytest.mark.parametrize("quant", ["onnx-f32", "int4"])
