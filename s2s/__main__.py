@@ -2,7 +2,7 @@
 
 import sys
 
-from s2s.cli import main
+from s2s.app.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

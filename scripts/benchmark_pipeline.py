@@ -22,17 +22,17 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from s2s import config as configuration
-from s2s import registry
-from s2s.audio import PIPELINE_HZ, read_wav, resample
+from s2s.app.loading import close_models, load_models
 from s2s.bench.conditions import Conditions, peak_memory_mb
 from s2s.bench.recording import Answer, Spoken, answers, speech_end
-from s2s.clock import SystemClock
-from s2s.loading import close_models, load_models
-from s2s.metrics import Metrics, percentile, summary
-from s2s.pipeline import Models, Session
-from s2s.runtime import Resources
-from s2s.store import Store
+from s2s.config import loader as configuration
+from s2s.config import registry
+from s2s.core.audio import PIPELINE_HZ, read_wav, resample
+from s2s.core.clock import SystemClock
+from s2s.core.metrics import Metrics, percentile, summary
+from s2s.models.store import Store
+from s2s.session.session import Models, Session
+from s2s.system.runtime import Resources
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 

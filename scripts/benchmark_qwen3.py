@@ -32,12 +32,10 @@ from time import perf_counter
 from typing import TypeVar
 
 from benchmark_qwen3_soak import Soak, show_soak, soak
-from make_random_qwen3 import write_checkpoint
 
 from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, resident_memory_mb
 from s2s.bench.pictures import draw_arrivals, draw_soak
-from s2s.bench.qwen3 import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance
-from s2s.bench.qwen3_settings import (
+from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
     Setting,
     emulation,
@@ -45,8 +43,10 @@ from s2s.bench.qwen3_settings import (
     schedule_name,
     warm,
 )
+from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance
 from s2s.bench.synthesis import Arrivals
-from s2s.store import home
+from s2s.models.store import home
+from s2s.testing.random_checkpoint import write_checkpoint
 from s2s.tts.qwen3.backends import AUTO, GGML, NATIVE, ONNX
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, read_record
 

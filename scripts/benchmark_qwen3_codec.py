@@ -20,12 +20,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from make_random_qwen3 import write_codec
 
 from s2s.bench.conditions import Conditions, peak_memory_mb
-from s2s.metrics import percentile
-from s2s.tts.qwen3.codec import open_decoder
-from s2s.tts.qwen3.codec_decoder import CheckpointDecoder, CodecState
+from s2s.core.metrics import percentile
+from s2s.testing.random_checkpoint import write_codec
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.open import open_decoder
 
 FRAME_MS = 80.0
 WARM_FRAMES = 80  # fills the attention window

@@ -6,7 +6,8 @@
 
 Each engine runs in the interpreter it is installed in, and alone: one process an engine, one after
 the other. The checkpoint is a Base one in the official layout, whose weights may be random
-(make_random_qwen3.py); what an engine reads instead is made of it once, in the scratch folder.
+(`s2s.testing.random_checkpoint`); what an engine reads instead is made of it once, in the scratch
+folder.
 
     s2s:TALKER+PREDICTOR[+BACKEND]   this project, with these quantisations
     official:DTYPE                   qwen-tts, on torch (DTYPE float32 or bfloat16)
@@ -33,7 +34,7 @@ from pathlib import Path
 
 from s2s.bench.conditions import Conditions, Neighbours
 from s2s.bench.synthesis import Arrivals
-from s2s.tts.qwen3.spec import read_spec
+from s2s.tts.qwen3.checkpoint.spec import read_spec
 
 HERE = Path(__file__).parent / "qwen3_peers"
 LONGEST_S = 900

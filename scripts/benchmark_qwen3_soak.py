@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from s2s.bench.conditions import Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.qwen3_settings import Setting, emulation, open_model, warm
-from s2s.tts.qwen3.schedule import FRAME_MS
+from s2s.bench.qwen3.settings import Setting, emulation, open_model, warm
+from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,14 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from s2s import registry, typed
 from s2s.bench.conditions import commit, peak_memory_mb
 from s2s.bench.pictures import draw_arrivals
 from s2s.bench.synthesis import Arrivals, record
-from s2s.clock import SystemClock
-from s2s.metrics import percentile
-from s2s.runtime import Resources, cores, cpu_name
-from s2s.store import Store
+from s2s.config import registry, typed
+from s2s.core.clock import SystemClock
+from s2s.core.metrics import percentile
+from s2s.models.store import Store
+from s2s.system.runtime import Resources, cores, cpu_name
 from s2s.tts.base import Synthesizer
 from s2s.tts.text import speakable
 

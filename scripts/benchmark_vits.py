@@ -70,7 +70,7 @@ def load_one_shot(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
     """The whole graph in one call, with the same session options."""
     import numpy as np
 
-    from s2s.runtime import onnx_session
+    from s2s.system.runtime import onnx_session
 
     session = onnx_session(model, threads=threads)
 
@@ -381,7 +381,7 @@ def main() -> None:
         work(args.work, args.model, args.threads[0])
         return
     sys.path.insert(0, str(ROOT))
-    from s2s.store import Store
+    from s2s.models.store import Store
     from s2s.tts.vits.engine import model_path
     from s2s.tts.vits.voice import config_path, read_config
 

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
-from s2s.store import Store
+from s2s.core.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
+from s2s.models.store import Store
 
 PACKAGES = ("asterisk-core-sounds-en", "asterisk-core-sounds-en-g722")
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -15,9 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from s2s.audio import Block, read_wav
-from s2s.runtime import Resources
-from s2s.store import Store
+from s2s.core.audio import Block, read_wav
+from s2s.models.store import Store
+from s2s.system.runtime import Resources
+from s2s.testing.random_checkpoint import write_checkpoint
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 DATA = Path(__file__).parent / "data"
@@ -57,17 +56,10 @@ def missing_models(*names: str) -> tuple[str, ...]:
 def tiny_qwen3(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Gives the folder of a tiny random Qwen3-TTS checkpoint by kind ("0.6b-base", ...), in the
     official layout; written once a session, always with the same bytes. Not to be changed."""
-    path = SCRIPTS / "make_random_qwen3.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = script  # dataclasses look their module up
-    spec.loader.exec_module(script)
 
     @lru_cache
     def checkpoint(kind: str) -> Path:
-        return script.write_checkpoint(tmp_path_factory.mktemp("qwen3") / kind, kind)
+        return write_checkpoint(tmp_path_factory.mktemp("qwen3") / kind, kind)
 
     return checkpoint
 
@@ -92,7 +84,7 @@ def converted_qwen3(
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled kernel of the Qwen3-TTS decoders; skips where there is no C
     compiler."""
-    from s2s.tts.qwen3.kernel import KernelError, find_compiler, load_kernel
+    from s2s.tts.qwen3.native.library import KernelError, find_compiler, load_kernel
 
     try:
         find_compiler()

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from s2s.config import Config
-    from s2s.store import Store
+    from s2s.config.loader import Config
+    from s2s.models.store import Store
 
 
 def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -94,10 +94,10 @@ def _conversation(options: argparse.Namespace, config: Config, store: Store) -> 
 def _parity(options: argparse.Namespace, store: Store) -> int:
     """1 when float32 is among the quants and does not agree."""
     from s2s.bench.conditions import Conditions
-    from s2s.bench.parity import RANDOM_WEIGHTS, Parity, trace_table
-    from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
-    from s2s.tts.qwen3.hub import fetch, hub_id, local
+    from s2s.bench.qwen3.parity import RANDOM_WEIGHTS, Parity, trace_table
+    from s2s.tts.qwen3.checkpoint.hub import fetch, hub_id, local
     from s2s.tts.qwen3.quality import table
+    from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER
 
     found = local(options.source, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(options.source))
     parity = Parity(found.folder, options.threads, trace=options.trace)
@@ -136,7 +136,7 @@ def _random(count: int, first: int, jobs: int) -> int:
 
 
 def _violations(seeds: Sequence[int]) -> list[tuple[int, list[str]]]:
-    from s2s.bench.random_conversations import conversation, violations
+    from s2s.testing.random_conversations import conversation, violations
 
     logging.getLogger("s2s").setLevel(logging.CRITICAL)  # scripted failures are part of it
     found = [(seed, violations(conversation(seed).run())) for seed in seeds]

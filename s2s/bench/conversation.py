@@ -17,22 +17,22 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s import registry
-from s2s.audio import PIPELINE_HZ, Block, resample
+from s2s.app.loading import load_models
 from s2s.bench.recording import AUDIBLE, Answer, Spoken, answers, speech_end
-from s2s.bench.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
 from s2s.bench.wer import words
-from s2s.clock import Clock
-from s2s.config import Config
-from s2s.events import Event, Interruption, ResponseDone
-from s2s.events import Said as SaidEvent
+from s2s.config import registry
+from s2s.config.loader import Config
+from s2s.core.audio import PIPELINE_HZ, Block, resample
+from s2s.core.clock import Clock
+from s2s.core.events import Event, Interruption, ResponseDone
+from s2s.core.events import Said as SaidEvent
+from s2s.core.metrics import percentile
 from s2s.llm.base import ChatMessage, ChatModel
-from s2s.loading import load_models
-from s2s.metrics import percentile
-from s2s.pipeline import Models
-from s2s.runtime import Resources
-from s2s.store import Store
+from s2s.models.store import Store
+from s2s.session.session import Models
 from s2s.stt.base import Transcriber, Transcription
+from s2s.system.runtime import Resources
+from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
 from s2s.tts.base import AudioChunk, Synthesizer
 from s2s.turns.handler import TurnEnd
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block
+from s2s.core.audio import PIPELINE_HZ, Block
 
 AUDIBLE = 0.01
 """A sample above 1 % of full scale is heard."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from s2s.clock import Clock
+from s2s.core.clock import Clock
 from s2s.tts.base import AudioChunk
 
 

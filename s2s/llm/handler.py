@@ -9,12 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from s2s.channel import Channel
-from s2s.handler import Handler
-from s2s.llm.base import ChatMessage, ChatModel
-from s2s.llm.history import History
-from s2s.llm.sentences import SentenceStream
-from s2s.messages import (
+from s2s.core.channel import Channel
+from s2s.core.handler import Handler
+from s2s.core.messages import (
     AssistantText,
     EndOfResponse,
     LlmInput,
@@ -26,7 +23,10 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.turns.state import SessionState
+from s2s.core.state import SessionState
+from s2s.llm.base import ChatMessage, ChatModel
+from s2s.llm.history import History
+from s2s.llm.sentences import SentenceStream
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
-from s2s.messages import ResponseId, TurnId
 
 
 @dataclass(slots=True)

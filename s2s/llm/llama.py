@@ -15,7 +15,7 @@ from typing import Literal
 
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama_engines import Engine, Request, load_engine
-from s2s.runtime import Resources
+from s2s.system.runtime import Resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from s2s.llm.base import ChatMessage, LlmError, estimate_tokens
-from s2s.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
-from s2s.runtime import Resources
+from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
+from s2s.system.runtime import Resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from s2s.audio import Block
+from s2s.core.audio import Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from s2s.audio import empty
-from s2s.channel import Channel
-from s2s.handler import Handler
-from s2s.messages import (
+from s2s.core.audio import empty
+from s2s.core.channel import Channel
+from s2s.core.handler import Handler
+from s2s.core.messages import (
     LlmInput,
     PartialTranscript,
     SessionEnd,
@@ -19,8 +19,8 @@ from s2s.messages import (
     TranscriptFailed,
     TurnId,
 )
+from s2s.core.state import SessionState
 from s2s.stt.base import Transcriber, Transcription
-from s2s.turns.state import SessionState
 
 
 class SttHandler(Handler[SttInput, LlmInput]):

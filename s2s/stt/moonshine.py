@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.audio import PIPELINE_HZ, Block
-from s2s.runtime import Resources, onnx_session
+from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.stt.base import Transcription
 from s2s.stt.repetition import repeated_tail
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
+from s2s.system.runtime import Resources, onnx_session
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block
+from s2s.core.audio import PIPELINE_HZ, Block
 
 MIN_SAMPLES = PIPELINE_HZ // 10
 """Shorter than any word."""

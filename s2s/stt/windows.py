@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block
+from s2s.core.audio import PIPELINE_HZ, Block
 
 _FRAME_SAMPLES = PIPELINE_HZ // 50
 _SMOOTH_FRAMES = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from s2s.messages import AudioIn
+from s2s.core.messages import AudioIn
 from s2s.transport.playback import Playback
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block, Framer, empty, rms_db
+from s2s.core.audio import PIPELINE_HZ, Block, Framer, empty, rms_db
 
 # --- taking it out -------------------------------------------------------------------------------
 

@@ -15,9 +15,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler, empty
-from s2s.clock import Clock
-from s2s.messages import AudioIn
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler, empty
+from s2s.core.clock import Clock
+from s2s.core.messages import AudioIn
 from s2s.transport.base import DeviceError
 from s2s.transport.echo import DuplexGuard, EchoCanceller, EchoError
 from s2s.transport.playback import Playback

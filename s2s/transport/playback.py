@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from s2s.audio import Block
-from s2s.clock import Clock
-from s2s.messages import ResponseId
+from s2s.core.audio import Block
+from s2s.core.clock import Clock
+from s2s.core.messages import ResponseId
 
 DUCK_GAIN = 10 ** (-12 / 20)
 """-12 dB: quiet enough to talk over, loud enough to go on from."""

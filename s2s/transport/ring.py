@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.audio import Block, empty
-from s2s.clock import Clock
+from s2s.core.audio import Block, empty
+from s2s.core.clock import Clock
 
 
 class Ring:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.audio import Block
-from s2s.events import EventSink, ResponseDone, ResponseStarted, ResponseStatus, Said
-from s2s.handler import Handler
-from s2s.messages import (
+from s2s.core.audio import Block
+from s2s.core.events import EventSink, ResponseDone, ResponseStarted, ResponseStatus, Said
+from s2s.core.handler import Handler
+from s2s.core.messages import (
     AssistantText,
     AudioOut,
     AudioResponseDone,
@@ -24,8 +24,8 @@ from s2s.messages import (
     SessionEnd,
     TurnId,
 )
+from s2s.core.state import SessionState
 from s2s.transport.playback import Playback, Played
-from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 

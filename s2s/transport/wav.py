@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, empty, resample, write_wav
-from s2s.clock import Clock
-from s2s.messages import AudioIn
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, empty, resample, write_wav
+from s2s.core.clock import Clock
+from s2s.core.messages import AudioIn
 from s2s.transport.playback import Playback
 
 TICK_SAMPLES = BLOCK_SAMPLES // 4

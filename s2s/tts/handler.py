@@ -10,10 +10,10 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from s2s.audio import BLOCK_SAMPLES, Block, Framer, Resampler
-from s2s.channel import Channel
-from s2s.handler import Handler
-from s2s.messages import (
+from s2s.core.audio import BLOCK_SAMPLES, Block, Framer, Resampler
+from s2s.core.channel import Channel
+from s2s.core.handler import Handler
+from s2s.core.messages import (
     AssistantText,
     AudioOut,
     AudioResponseDone,
@@ -24,14 +24,14 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
+from s2s.core.speculation import Verdict
+from s2s.core.state import SessionState
 from s2s.tts.base import Synthesizer, TtsError
-from s2s.tts.budget import BASE_S, cjk_chars, estimate_seconds
 from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
+from s2s.tts.speech_time import BASE_S, cjk_chars, estimate_seconds
 from s2s.tts.text import Lexicon, Spoken, speakable
 from s2s.tts.trim import LeadTrimmer
-from s2s.turns.speculation import Verdict
-from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 

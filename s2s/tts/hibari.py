@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s.audio import Block
-from s2s.runtime import Resources, onnx_session
+from s2s.core.audio import Block
+from s2s.system.runtime import Resources, onnx_session
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces

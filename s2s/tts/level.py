@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.audio import Block
+from s2s.core.audio import Block
 
 KNEE = 0.8
 """Below this the limiter changes nothing."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.audio import Block, from_int16
-from s2s.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
-from s2s.runtime import Resources
+from s2s.core.audio import Block, from_int16
+from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
+from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 
 

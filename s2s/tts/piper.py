@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from s2s.runtime import Resources
-from s2s.store import StoreError
+from s2s.models.store import StoreError
+from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from s2s.audio import Block, empty
+from s2s.core.audio import Block, empty
 
 THRESHOLD = 0.01
 """First speech: a sample above 1 % of full scale (the documented behaviour of speech-to-speech)."""

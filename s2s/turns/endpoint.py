@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.audio import PIPELINE_HZ, Block
-from s2s.runtime import onnx_session
+from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.system.runtime import onnx_session
 from s2s.turns.unfinished import log_odds
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
-from s2s.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
-from s2s.events import Heard, Notice, SpeechStarted, SpeechStopped
-from s2s.handler import Handler
-from s2s.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
+from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
+from s2s.core.handler import Handler
+from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
+from s2s.core.state import SessionState
 from s2s.turns.endpoint import GraceConfig, grace_ms
 from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.overlap import Floor, Overlap
@@ -33,7 +34,6 @@ from s2s.turns.segmenter import (
     Split,
     Started,
 )
-from s2s.turns.state import SessionState
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal
 
-from s2s.audio import PIPELINE_HZ
+from s2s.core.audio import PIPELINE_HZ
 from s2s.turns.backchannels import Words, classify, may_be_murmur
 
 When = Literal["speaking", "ended", "deadline", "overdue", "restored"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from s2s.events import EventSink
-from s2s.events import Interruption as InterruptionEvent
+from s2s.core.events import EventSink
+from s2s.core.events import Interruption as InterruptionEvent
 from s2s.turns.interruption import (
     Cancel,
     Decision,

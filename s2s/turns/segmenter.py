@@ -21,7 +21,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block, empty
+from s2s.core.audio import PIPELINE_HZ, Block, empty
 
 
 @dataclass(frozen=True, slots=True)

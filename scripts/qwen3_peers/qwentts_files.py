@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.tts.qwen3.checkpoint import Checkpoint
+from s2s.tts.qwen3.checkpoint.gguf import NewTensor, Value, write
+from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, fitting, quantize
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.convert import _k_quantize as k_quantize
-from s2s.tts.qwen3.gguf import NewTensor, Value, write
-from s2s.tts.qwen3.ports import Floats
-from s2s.tts.qwen3.quant import TYPES, Bytes, TensorType, fitting, quantize
+from s2s.tts.qwen3.interfaces import Floats
 
 MATRICES = {"q8_0": "q8_0", "q4_k_m": "q4_k"}
 EMBEDDINGS = {"q8_0": "q8_0", "q4_k_m": "q6_k"}

@@ -40,8 +40,8 @@ def voice(width: int) -> np.ndarray:
 
 def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
     """This project's engine. options: quant, predictor_quant, backend, home."""
-    from s2s.bench.qwen3 import exactly
-    from s2s.bench.qwen3_settings import Setting, open_model, warm
+    from s2s.bench.qwen3.settings import Setting, open_model, warm
+    from s2s.bench.qwen3.utterances import exactly
 
     setting = Setting(
         source=model,

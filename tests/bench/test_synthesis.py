@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.bench.synthesis import Arrivals, record
-from s2s.clock import ManualClock
+from s2s.core.clock import ManualClock
 from s2s.tts.base import AudioChunk
 
 LATE_SECOND = Arrivals(at_s=(0.1, 0.9, 1.0), lasts_s=(0.5, 1.0, 1.0))

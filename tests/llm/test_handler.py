@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from s2s.channel import Channel
-from s2s.clock import ManualClock
-from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, NO_WORDS, LlmHandler
-from s2s.llm.history import History
-from s2s.messages import (
+from s2s.core.cancel import CancelScope
+from s2s.core.channel import Channel
+from s2s.core.clock import ManualClock
+from s2s.core.messages import (
     AssistantText,
     EndOfResponse,
     LlmInput,
@@ -23,10 +21,12 @@ from s2s.messages import (
     TtsMessage,
     TurnId,
 )
-from s2s.metrics import Metrics
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns
-from s2s.turns.state import SessionState
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, NO_WORDS, LlmHandler
+from s2s.llm.history import History
 
 TURN = TurnId("t", 0)
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
 from s2s.llm.history import History
-from s2s.messages import ResponseId, TurnId
 
 
 def history(max_turns: int = 10, max_tokens: int = 1000) -> History:

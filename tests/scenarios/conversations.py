@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from s2s.audio import PIPELINE_HZ, Block
-from s2s.bench.simulator import SYNTH_HZ, Said, Simulation, tone
-from s2s.clock import Clock
-from s2s.events import Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.clock import Clock
+from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.messages import AudioIn
 from s2s.llm.base import ChatMessage
-from s2s.messages import AudioIn
-from s2s.pipeline import Models
+from s2s.session.session import Models
+from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, WavTransport
 from s2s.tts.base import AudioChunk, Capabilities

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from s2s.bench.simulator import CHARS_PER_S, Said, Simulation, tone, with_pauses
-from s2s.clock import ManualClock
-from s2s.events import ResponseStarted
-from s2s.messages import TurnId
-from s2s.turns.speculation import SpeculativeTurns
+from s2s.core.clock import ManualClock
+from s2s.core.events import ResponseStarted
+from s2s.core.messages import TurnId
+from s2s.core.speculation import SpeculativeTurns
+from s2s.testing.simulator import CHARS_PER_S, Said, Simulation, tone, with_pauses
 from tests.scenarios.conversations import (
     LONG_ANSWER,
     QUESTION,

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from s2s.audio import PIPELINE_HZ
-from s2s.bench.simulator import SYNTH_HZ, Costs, Said, Simulation, tone
-from s2s.events import Interruption
-from s2s.pipeline import SessionConfig
+from s2s.core.audio import PIPELINE_HZ
+from s2s.core.events import Interruption
+from s2s.session.session import SessionConfig
+from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone
 from tests.scenarios.conversations import (
     LONG_ANSWER,
     QUESTION,

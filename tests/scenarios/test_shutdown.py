@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from s2s.audio import PIPELINE_HZ
-from s2s.bench.simulator import Simulation
-from s2s.clock import Clock
-from s2s.pipeline import Models, stages_alive
+from s2s.core.audio import PIPELINE_HZ
+from s2s.core.clock import Clock
+from s2s.session.session import Models, stages_alive
+from s2s.testing.simulator import Simulation
 from tests.scenarios.conversations import (
     QUESTION,
     Hung,

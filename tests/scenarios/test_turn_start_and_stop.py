@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from s2s.bench.simulator import Costs, Said, Simulation, tone, with_pauses
-from s2s.clock import Clock
-from s2s.events import Notice
-from s2s.pipeline import Models
+from s2s.core.clock import Clock
+from s2s.core.events import Notice
+from s2s.session.session import Models
+from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
 from tests.scenarios.conversations import (
     LONG_ANSWER,
     QUESTION,

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from s2s.audio import Block
-from s2s.channel import Channel
-from s2s.clock import ManualClock
-from s2s.messages import (
+from s2s.core.audio import Block
+from s2s.core.cancel import CancelScope
+from s2s.core.channel import Channel
+from s2s.core.clock import ManualClock
+from s2s.core.messages import (
     LlmInput,
     PartialTranscript,
     Speech,
@@ -19,12 +20,11 @@ from s2s.messages import (
     TranscriptFailed,
     TurnId,
 )
-from s2s.metrics import Metrics
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
 from s2s.stt.base import Transcription
 from s2s.stt.handler import SttHandler
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns
-from s2s.turns.state import SessionState
 
 TURN = TurnId("t", 0)
 

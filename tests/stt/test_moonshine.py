@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.audio import Block, empty
 from s2s.bench import wer
-from s2s.runtime import Resources
+from s2s.core.audio import Block, empty
 from s2s.stt.base import Transcription
 from s2s.stt.moonshine import (
     Moonshine,
@@ -22,6 +21,7 @@ from s2s.stt.moonshine import (
     read_pieces,
     unquoted,
 )
+from s2s.system.runtime import Resources
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
 Recordings = dict[str, tuple[Block, str]]

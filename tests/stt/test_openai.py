@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler
 import numpy as np
 import pytest
 
-from s2s.audio import Block, empty
-from s2s.remote import RemoteError
-from s2s.runtime import Resources
+from s2s.core.audio import Block, empty
 from s2s.stt.base import Transcription
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig, wav_bytes
+from s2s.system.remote import RemoteError
+from s2s.system.runtime import Resources
 
 
 def tone() -> Block:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.audio import PIPELINE_HZ, Block, read_wav, rms_db
-from s2s.store import Store
+from s2s.core.audio import PIPELINE_HZ, Block, read_wav, rms_db
+from s2s.models.store import Store
 from s2s.transport.echo import (
     DuplexConfig,
     DuplexGuard,

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from s2s.audio import Block
-from s2s.clock import ManualClock
-from s2s.messages import AudioIn, ResponseId
+from s2s.core.audio import Block
+from s2s.core.clock import ManualClock
+from s2s.core.messages import AudioIn, ResponseId
 from s2s.transport.base import DeviceError
 from s2s.transport.local import LocalConfig, LocalTransport, choose, list_devices
 from s2s.transport.ring import Ring

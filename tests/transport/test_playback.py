@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.audio import Block
-from s2s.clock import ManualClock
-from s2s.messages import ResponseId
+from s2s.core.audio import Block
+from s2s.core.clock import ManualClock
+from s2s.core.messages import ResponseId
 from s2s.transport.playback import DUCK_GAIN, Output, Playback
 
 HZ = 16_000

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.channel import Channel
-from s2s.clock import ManualClock
-from s2s.messages import (
+from s2s.core.cancel import CancelScope
+from s2s.core.channel import Channel
+from s2s.core.clock import ManualClock
+from s2s.core.messages import (
     AssistantText,
     AudioOut,
     AudioResponseDone,
@@ -23,12 +24,11 @@ from s2s.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.metrics import Metrics
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
 from s2s.tts.base import AudioChunk, Capabilities, PassageReport, TtsError
 from s2s.tts.handler import TtsHandler, TtsSettings, joined
-from s2s.turns.cancel import CancelScope
-from s2s.turns.speculation import SpeculativeTurns
-from s2s.turns.state import SessionState
 
 HZ = 16_000
 RESPONSE = ResponseId("t", 0, 0, "r")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s.audio import Block, resample, rms_db
 from s2s.bench import wer
-from s2s.runtime import Resources
+from s2s.core.audio import Block, resample, rms_db
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
+from s2s.system.runtime import Resources
 from s2s.tts.base import TtsError
 from s2s.tts.hibari import HibariConfig, HibariTts, trimmed
 

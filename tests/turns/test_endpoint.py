@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.audio import PIPELINE_HZ, read_wav
-from s2s.store import Store
+from s2s.core.audio import PIPELINE_HZ, read_wav
+from s2s.models.store import Store
 from s2s.turns.endpoint import EAGERNESS, EndOfTurn, GraceConfig, grace_ms, log_mel
 
 DATA = Path(__file__).parents[1] / "data"

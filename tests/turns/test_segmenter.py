@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.audio import Block
+from s2s.core.audio import Block
 from s2s.turns.segmenter import (
     Closed,
     Onset,

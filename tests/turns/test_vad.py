@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.audio import PIPELINE_HZ, Block, Framer, read_wav, rms_db
-from s2s.store import Store
+from s2s.core.audio import PIPELINE_HZ, Block, Framer, read_wav, rms_db
+from s2s.models.store import Store
 from s2s.turns.segmenter import Onset, Phantom, Segmenter, SegmenterEvent, SoftEnd, Started
 from s2s.turns.vad import WINDOW_SAMPLES, SileroVad
 

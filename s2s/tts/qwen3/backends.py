@@ -13,17 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from s2s.tts.qwen3 import ggml, native, onnx_model
+from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
+from s2s.tts.qwen3.checkpoint.tables import TableEmbeddings, open_tables
 from s2s.tts.qwen3.convert import Progress, convert, silent
-from s2s.tts.qwen3.enrol import CONVERTED_FOLDER
-from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.kernel import KernelError, find_compiler
-from s2s.tts.qwen3.llama_library import installed
-from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES
-from s2s.tts.qwen3.ports import CodePredictor, PredictorState, State, Talker
-from s2s.tts.qwen3.spec import Spec, read_spec
-from s2s.tts.qwen3.stack import Team
-from s2s.tts.qwen3.tables import TableEmbeddings, open_tables
+from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.ggml import language as ggml
+from s2s.tts.qwen3.ggml.library import installed
+from s2s.tts.qwen3.interfaces import CodePredictor, PredictorState, State, Talker
+from s2s.tts.qwen3.native import language as native
+from s2s.tts.qwen3.native.library import KernelError, find_compiler
+from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.onnx import language as onnx_model
+from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES
+from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER
 
 NATIVE, ONNX, GGML = "native", "onnx", "ggml"
 AUTO = "auto"

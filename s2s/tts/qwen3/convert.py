@@ -17,25 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from s2s.filelock import locked
-from s2s.tts.qwen3 import gguf
-from s2s.tts.qwen3.checkpoint import Checkpoint, open_checkpoint
-from s2s.tts.qwen3.fingerprint import fingerprint
-from s2s.tts.qwen3.hub import Source, fetch, hub_id, local
-from s2s.tts.qwen3.layout import FORMAT, Plan, Planner
-from s2s.tts.qwen3.onnx_decoder import (
-    GRAPH_VERSION,
-    PREDICTOR_GRAPH,
-    TALKER_GRAPH,
-    build_predictor,
-    build_talker,
-    predictor_bytes,
-    talker_bytes,
-)
-from s2s.tts.qwen3.onnx_quant import BLOCK_MIXES, BlockMix
-from s2s.tts.qwen3.onnx_quant import predictor_default as block_predictor_default
-from s2s.tts.qwen3.onnx_stack import Job
-from s2s.tts.qwen3.quant import (
+from s2s.system.filelock import locked
+from s2s.tts.qwen3.checkpoint import gguf
+from s2s.tts.qwen3.checkpoint.fingerprint import fingerprint
+from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT, Plan, Planner
+from s2s.tts.qwen3.checkpoint.hub import Source, fetch, hub_id, local
+from s2s.tts.qwen3.checkpoint.quant import (
     MIXES,
     Bytes,
     Floats,
@@ -44,7 +31,20 @@ from s2s.tts.qwen3.quant import (
     mix,
     predictor_default,
 )
-from s2s.tts.qwen3.spec import read_spec
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.onnx.language_graph import (
+    GRAPH_VERSION,
+    PREDICTOR_GRAPH,
+    TALKER_GRAPH,
+    build_predictor,
+    build_talker,
+    predictor_bytes,
+    talker_bytes,
+)
+from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix
+from s2s.tts.qwen3.onnx.quant import predictor_default as block_predictor_default
+from s2s.tts.qwen3.onnx.transformer import Job
 
 DEFAULT_QUANT = "q4_k_m"
 
@@ -309,7 +309,7 @@ def _plan_bytes(plans: list[Plan]) -> int:
 
 def _k_quantize(rows: Floats, kind: TensorType) -> Bytes:
     """K-quants by the llama.cpp library, which is loaded at the first one."""
-    from s2s.tts.qwen3.llama_library import library
+    from s2s.tts.qwen3.ggml.library import library
 
     return library().k_quantize(rows, kind)
 

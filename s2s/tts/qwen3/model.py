@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.largepages import use_large_pages
-from s2s.tts.qwen3 import probe
+from s2s.system.largepages import use_large_pages
 from s2s.tts.qwen3.backends import (
     AUTO,
     KERNEL_FOLDER,
@@ -25,23 +24,24 @@ from s2s.tts.qwen3.backends import (
     available,
     open_language,
 )
-from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.codec import NATIVE, open_decoder
-from s2s.tts.qwen3.codec_decoder import CPU, CheckpointDecoder, CodecState
-from s2s.tts.qwen3.codec_encoder import OnnxCodecEncoder
-from s2s.tts.qwen3.codec_spec import CodecSpec
+from s2s.tts.qwen3.calibrate import probe
+from s2s.tts.qwen3.calibrate.cache import FILE, SpeedBook, fastest_backend
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
+from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint, voice_fingerprint
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_json, read_spec
+from s2s.tts.qwen3.codec.decoder import CPU, CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.open import NATIVE, open_decoder
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
-from s2s.tts.qwen3.engine import Edges, Engine
-from s2s.tts.qwen3.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
-from s2s.tts.qwen3.fingerprint import codec_fingerprint, voice_fingerprint
-from s2s.tts.qwen3.guards import Guards
-from s2s.tts.qwen3.kernel import KernelError, find_compiler
-from s2s.tts.qwen3.ports import PredictorState, State
-from s2s.tts.qwen3.prompt import PromptBuilder, Reference
-from s2s.tts.qwen3.spec import Kind, Spec, read_json, read_spec
-from s2s.tts.qwen3.speed import FILE, SpeedBook, fastest_backend
-from s2s.tts.qwen3.tokenizer import Tokenizer
-from s2s.tts.qwen3.voices import list_voices, load_voice
+from s2s.tts.qwen3.engine.engine import Edges, Engine
+from s2s.tts.qwen3.engine.stop_rules import Guards
+from s2s.tts.qwen3.interfaces import PredictorState, State
+from s2s.tts.qwen3.native.library import KernelError, find_compiler
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference
+from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
+from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, prime
+from s2s.tts.qwen3.voices.store import list_voices, load_voice
 
 VOICES_FOLDER = "voices"
 _SILENCE_S = 2.0

@@ -14,10 +14,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.ports import Floats, Ids, PredictorState, State, TalkerOutput
-from s2s.tts.qwen3.prompt import Prompt
+from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.interfaces import Floats, Ids, PredictorState, State, TalkerOutput
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
+from s2s.tts.qwen3.text.prompt import Prompt
 
 A = TypeVar("A", bound=State)
 B = TypeVar("B", bound=PredictorState)

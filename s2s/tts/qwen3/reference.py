@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.tts.qwen3.checkpoint import Checkpoint
-from s2s.tts.qwen3.ports import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
+from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.sampling import Draws, Sampling, choose
-from s2s.tts.qwen3.spec import DecoderSpec, Spec
 
 Trace = Callable[[str, Floats], None]
 """Called with a tensor's name and value, float32 [positions, width], as it is computed."""

@@ -60,7 +60,7 @@ def _read_language(text: Tracked, code: str, lexicon: Lexicon) -> None:
     """Numbers, dates and the like. Rules are imported at first use: compiling them takes 50 ms."""
     match code:
         case "en":
-            from s2s.tts.text.english import read_english
+            from s2s.tts.text.english.rules import read_english
 
             read_english(text, lexicon.knows)
         case "de" | "fr" | "es" | "it" | "pt":

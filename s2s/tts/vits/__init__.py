@@ -11,8 +11,8 @@ Usable alone:
 
 from s2s.tts.vits.encoding import Scales, SpeechError
 from s2s.tts.vits.engine import Engine, OneShotEngine, Piece, Utterance, load_engine
-from s2s.tts.vits.graph import CutError
-from s2s.tts.vits.onnx_file import ModelFileError
+from s2s.tts.vits.graph.file import ModelFileError
+from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.speech import Manner, Sound, Voice, load_voice
 from s2s.tts.vits.split import Split, split_pair, split_voice
 from s2s.tts.vits.timing import Word

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s.audio import Block
-from s2s.runtime import onnx_session
-from s2s.tts.vits.cuts import Inputs
+from s2s.core.audio import Block
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.decoding import (
     Decoding,
     Floats,
@@ -22,10 +21,11 @@ from s2s.tts.vits.decoding import (
     run,
 )
 from s2s.tts.vits.encoding import Scales, encode
-from s2s.tts.vits.graph import CutError
-from s2s.tts.vits.onnx_file import FLOAT, Model, write_model
+from s2s.tts.vits.graph.cuts import Inputs
+from s2s.tts.vits.graph.file import FLOAT, Model, write_model
+from s2s.tts.vits.graph.graph import CutError
+from s2s.tts.vits.graph.stepwise import Array, Steps
 from s2s.tts.vits.parts import Parts
-from s2s.tts.vits.stepwise import Array, Steps
 from s2s.tts.vits.windows import Margin
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from s2s.audio import Block
-from s2s.tts.vits.stepwise import Array, Steps, initial_state, step_inputs
+from s2s.core.audio import Block
+from s2s.tts.vits.graph.stepwise import Array, Steps, initial_state, step_inputs
 from s2s.tts.vits.windows import Margin, Window, keep
 
 if TYPE_CHECKING:

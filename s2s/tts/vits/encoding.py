@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.tts.vits.decoding import Floats, run
+from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.parts import Cut
-from s2s.tts.vits.stepwise import Array
 
 if TYPE_CHECKING:
     import onnxruntime

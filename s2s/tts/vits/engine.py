@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.audio import Block
-from s2s.runtime import onnx_session
-from s2s.tts.vits.cuts import Inputs, find_inputs
+from s2s.core.audio import Block
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.decoding import (
     Decoding,
     SteppedDecoding,
@@ -26,11 +25,12 @@ from s2s.tts.vits.decoding import (
     run,
 )
 from s2s.tts.vits.encoding import Encoded, Scales, SpeechError, encode
-from s2s.tts.vits.graph import CutError
-from s2s.tts.vits.onnx_file import read_model
+from s2s.tts.vits.graph.cuts import Inputs, find_inputs
+from s2s.tts.vits.graph.file import read_model
+from s2s.tts.vits.graph.graph import CutError
+from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.pace import Pace, measure_pace
 from s2s.tts.vits.split import Split, split_pair, split_voice
-from s2s.tts.vits.stepwise import Array
 from s2s.tts.vits.voice import VoiceConfig, VoiceError, config_path, read_config
 from s2s.tts.vits.windows import Margin
 

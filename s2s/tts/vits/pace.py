@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s.runtime import cores, onnx_session
+from s2s.system.runtime import cores, onnx_session
 from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.split import Split
-from s2s.tts.vits.stepwise import Array
 from s2s.tts.vits.windows import Margin, fit_cost, plan
 
 if TYPE_CHECKING:

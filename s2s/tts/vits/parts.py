@@ -15,10 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from s2s.tts.vits.cuts import DecoderCut, FlowCut, Inputs, find_decoder, find_flow, find_inputs
-from s2s.tts.vits.graph import CutError, Graph
-from s2s.tts.vits.onnx_file import FLOAT, INT64, Model, ValueInfo
-from s2s.tts.vits.reach import reach
+from s2s.tts.vits.graph.cuts import (
+    DecoderCut,
+    FlowCut,
+    Inputs,
+    find_decoder,
+    find_flow,
+    find_inputs,
+)
+from s2s.tts.vits.graph.file import FLOAT, INT64, Model, ValueInfo
+from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.tts.vits.graph.reach import reach
 from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
 
 Cut = Literal["before_flow", "latent"]

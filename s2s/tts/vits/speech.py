@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from s2s.audio import Block
+from s2s.core.audio import Block
 from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.engine import AnyEngine, Engine, Utterance, load_engine, never
 from s2s.tts.vits.phonemes import Phonemizer, Sentence, make_phonemizer

@@ -18,10 +18,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from s2s.audio import Block
-from s2s.runtime import onnx_session
-from s2s.store import home
-from s2s.tts.vits.attention import narrow_attention
+from s2s.core.audio import Block
+from s2s.models.store import home
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
     TRIAL_IDS,
@@ -32,13 +31,14 @@ from s2s.tts.vits.check import (
     whole_audio,
     windowed_error,
 )
-from s2s.tts.vits.cuts import find_inputs
-from s2s.tts.vits.graph import CutError
-from s2s.tts.vits.images import convolve_as_images
-from s2s.tts.vits.masks import drop_masks
-from s2s.tts.vits.onnx_file import Model, ModelFileError, read_model, write_model
+from s2s.tts.vits.graph.attention import narrow_attention
+from s2s.tts.vits.graph.cuts import find_inputs
+from s2s.tts.vits.graph.file import Model, ModelFileError, read_model, write_model
+from s2s.tts.vits.graph.graph import CutError
+from s2s.tts.vits.graph.images import convolve_as_images
+from s2s.tts.vits.graph.masks import drop_masks
+from s2s.tts.vits.graph.stepwise import Edge, State, Steps, Tail, make_stepwise
 from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
-from s2s.tts.vits.stepwise import Edge, State, Steps, Tail, make_stepwise
 from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
 
 _log = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.audio import Block
-from s2s.runtime import onnx_session
-from s2s.store import Store, StoreError
+from s2s.core.audio import Block
+from s2s.models.store import Store, StoreError
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.check import (
     QUIET,
     TOLERANCE,
@@ -24,11 +24,11 @@ from s2s.tts.vits.check import (
     difference,
     whole_audio,
 )
-from s2s.tts.vits.cuts import find_inputs
 from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.encoding import Encoded, encode
 from s2s.tts.vits.engine import model_path
-from s2s.tts.vits.onnx_file import read_model, write_model
+from s2s.tts.vits.graph.cuts import find_inputs
+from s2s.tts.vits.graph.file import read_model, write_model
 from s2s.tts.vits.parts import Parts, adopt_pair, cut_voice
 from s2s.tts.vits.split import Split, split_pair, split_voice
 from s2s.tts.vits.voice import VoiceError, config_path, read_config

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
-from s2s.audio import Block
+from s2s.core.audio import Block
 
 
 @dataclass(frozen=True, slots=True)

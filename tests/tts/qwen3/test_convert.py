@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from s2s.tts.qwen3 import convert as module
-from s2s.tts.qwen3.checkpoint import Checkpoint, CheckpointError
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
+from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
+from s2s.tts.qwen3.checkpoint.hub import Source
+from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, Floats, TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, CheckpointError
+from s2s.tts.qwen3.checkpoint.spec import SpecError, read_spec
 from s2s.tts.qwen3.convert import ConvertError, convert, read_record
-from s2s.tts.qwen3.gguf import GGUFFile
-from s2s.tts.qwen3.hub import Source
-from s2s.tts.qwen3.layout import PREDICTOR, TABLES, TALKER
-from s2s.tts.qwen3.llama_library import LlamaError, installed
-from s2s.tts.qwen3.quant import TYPES, Bytes, Floats, TensorType, dequantize
+from s2s.tts.qwen3.ggml.library import LlamaError, installed
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
-from s2s.tts.qwen3.spec import SpecError, read_spec
 
 FILES = (TALKER, PREDICTOR, TABLES)
 needs_library = pytest.mark.skipif(

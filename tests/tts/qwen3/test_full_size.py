@@ -1,7 +1,7 @@
 """The reference backend against the official package at full size: S2S_TEST_FULL_QWEN3=1.
 
 Writes a random 0.6b-customvoice checkpoint of 2.5 GB and needs 4 GB of memory and minutes.
-Golden values: scripts/make_golden_qwen3.py --full.
+Golden values: tests/support/make_golden_qwen3.py --full.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint import open_checkpoint
-from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, prefill
-from s2s.tts.qwen3.ports import never
-from s2s.tts.qwen3.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.engine.decode_loop import FrameReport, LanguageModel, Take, frames, prefill
+from s2s.tts.qwen3.interfaces import never
 from s2s.tts.qwen3.reference import ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling
-from s2s.tts.qwen3.spec import read_spec
-from s2s.tts.qwen3.tokenizer import Tokenizer
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "qwen3"
@@ -38,10 +38,8 @@ def test_first_logits_and_eight_greedy_frames(tmp_path: Path) -> None:
     folder = Path(WANTED)
     if not folder.is_dir():
         folder = tmp_path
-        script = ROOT / "scripts" / "make_random_qwen3.py"
-        subprocess.run(
-            [sys.executable, str(script), str(folder), "--kind", "0.6b-customvoice"], check=True
-        )
+        script = [sys.executable, "-m", "s2s.testing.random_checkpoint", str(folder)]
+        subprocess.run([*script, "--kind", "0.6b-customvoice"], check=True, cwd=ROOT)
     expected = np.load(DATA / "full.npz")
     case = json.loads((DATA / "cases.json").read_text())["cases"]["0.6b-customvoice"][0]
     spec = read_spec(folder)

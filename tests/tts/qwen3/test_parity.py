@@ -1,6 +1,6 @@
 """The reference backend, prompts and sampling against the official package, on tiny models.
 
-Golden values: scripts/make_golden_qwen3.py with qwen-tts 0.1.1.
+Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint import open_checkpoint
-from s2s.tts.qwen3.frames import FrameReport, LanguageModel, Take, frames, prefill
-from s2s.tts.qwen3.guards import Ending
-from s2s.tts.qwen3.ports import Floats, Ids, never
-from s2s.tts.qwen3.prompt import Prompt, PromptBuilder, Reference, Request
+from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import Generation, Spec, read_spec
+from s2s.tts.qwen3.engine.decode_loop import FrameReport, LanguageModel, Take, frames, prefill
+from s2s.tts.qwen3.engine.stop_rules import Ending
+from s2s.tts.qwen3.interfaces import Floats, Ids, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
-from s2s.tts.qwen3.spec import Generation, Spec, read_spec
-from s2s.tts.qwen3.tokenizer import Tokenizer
+from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Reference, Request
+from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 DATA = Path(__file__).parents[2] / "data" / "qwen3"
 GOLDEN = json.loads((DATA / "cases.json").read_text())

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint import open_checkpoint
-from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.ports import Floats, TalkerOutput
-from s2s.tts.qwen3.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.interfaces import Floats, TalkerOutput
 from s2s.tts.qwen3.quality import Quality, compare, divergence, table, top_overlap
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
-from s2s.tts.qwen3.spec import read_spec
-from s2s.tts.qwen3.tokenizer import Tokenizer
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 REQUEST = Request("Hello there.", language="English", speaker="ryan")
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3 import ggml
-from s2s.tts.qwen3.checkpoint import Checkpoint, open_checkpoint
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.convert import convert
-from s2s.tts.qwen3.frames import LanguageModel
-from s2s.tts.qwen3.llama_library import installed
+from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.ggml import language as ggml
+from s2s.tts.qwen3.ggml.library import installed
+from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.parity import Recording, differences, first_divergence, record
-from s2s.tts.qwen3.ports import Floats
-from s2s.tts.qwen3.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.reference import (
     Cache,
     ReferenceEmbeddings,
@@ -23,8 +23,8 @@ from s2s.tts.qwen3.reference import (
     ReferenceTalker,
     Trace,
 )
-from s2s.tts.qwen3.spec import Spec, read_spec
-from s2s.tts.qwen3.tokenizer import Tokenizer
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
+from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 CODES = np.random.Generator(np.random.PCG64(0)).integers(0, 64, (2, 16))
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.audio import Block
-from s2s.runtime import onnx_session
+from s2s.core.audio import Block
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.check import QUIET, TOLERANCE, difference, whole_audio
-from s2s.tts.vits.cuts import find_inputs
 from s2s.tts.vits.encoding import Scales, SpeechError, TokenFrames
 from s2s.tts.vits.engine import Engine, OneShotEngine, Utterance, load_engine
-from s2s.tts.vits.graph import CutError
-from s2s.tts.vits.onnx_file import ModelFileError, read_model
+from s2s.tts.vits.graph.cuts import find_inputs
+from s2s.tts.vits.graph.file import ModelFileError, read_model
+from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.pace import measure_pace
 from s2s.tts.vits.voice import VoiceError
 

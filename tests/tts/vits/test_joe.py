@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from s2s.runtime import onnx_session
-from s2s.store import Store
+from s2s.models.store import Store
+from s2s.system.runtime import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
     FramesOf,
@@ -14,9 +14,9 @@ from s2s.tts.vits.check import (
     random_frames,
 )
 from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
-from s2s.tts.vits.onnx_file import read_model, write_model
+from s2s.tts.vits.graph.file import read_model, write_model
+from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, cut_voice
-from s2s.tts.vits.stepwise import make_stepwise
 from s2s.tts.vits.verify import verify_voice
 from s2s.tts.vits.windows import Margin
 

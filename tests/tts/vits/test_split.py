@@ -12,9 +12,8 @@ import pytest
 
 from s2s.tts.vits import split as split_module
 from s2s.tts.vits.check import TRIAL_IDS, parts_audio
-from s2s.tts.vits.cuts import find_decoder, find_flow, find_inputs
-from s2s.tts.vits.graph import CutError, Graph
-from s2s.tts.vits.onnx_file import (
+from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
+from s2s.tts.vits.graph.file import (
     FLOAT,
     INT64,
     Model,
@@ -25,6 +24,7 @@ from s2s.tts.vits.onnx_file import (
     read_model,
     write_model,
 )
+from s2s.tts.vits.graph.graph import CutError, Graph
 from s2s.tts.vits.parts import adopt_pair, cut_voice
 from s2s.tts.vits.split import Split, split_pair, split_voice
 

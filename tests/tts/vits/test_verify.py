@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from s2s.store import StoreError
+from s2s.models.store import StoreError
 from s2s.tts.vits import verify as verify_module
-from s2s.tts.vits.onnx_file import read_model, tensor, write_model
+from s2s.tts.vits.graph.file import read_model, tensor, write_model
 from s2s.tts.vits.verify import (
     Verdict,
     add_voice,

@@ -1,0 +1,1 @@
+"""The program: command line, conversation, commands and what they show."""

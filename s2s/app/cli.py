@@ -1,0 +1,312 @@
+"""The command line. Reads arguments, calls the command, and turns what went wrong into one line.
+
+Exit codes: 0 well, 1 failed, 2 wrong usage. What a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from s2s import __version__
+from s2s.bench.commands import add_actions
+
+if TYPE_CHECKING:
+    from s2s.config.loader import Config
+    from s2s.models.store import Store
+
+LEVELS = ("debug", "info", "warning", "error")
+COMMANDS = {
+    "talk": "talk to it (what happens without a command)",
+    "say": "speak a text",
+    "transcribe": "write down what is said in sound files",
+    "devices": "list microphones and loudspeakers",
+    "models": "list, fetch and find model files",
+    "voices": "list, add, cut and check voices",
+    "bench": "measure conversations and speech cores",
+    "config": "print every setting with its meaning and value",
+    "doctor": "check this machine and say what to do",
+}
+SHORTCUTS = {
+    "stt": ("stt.backend", "speech-to-text backend"),
+    "llm": ("llm.backend", "language-model backend"),
+    "tts": ("tts.backend", "text-to-speech backend"),
+    "voice": ("tts.voice", "voice of the text-to-speech backend"),
+    "language": ("session.language", "ISO 639-1 code of what is spoken, such as en"),
+    "input-device": ("audio.input_device", "microphone: number or part of its name"),
+    "output-device": ("audio.output_device", "loudspeaker: number or part of its name"),
+    "metrics": ("metrics.file", "add one JSON line for each response to this file"),
+}
+"""Flags that set one key: flag -> (key, help)."""
+VOICE_SHORTCUTS = {
+    "model": ("tts.model", "model of the text-to-speech backend"),
+    "quant": ("tts.quant", "quantisation of the text-to-speech model, such as q4_k_m"),
+    "instruct": ("tts.instruct", "how to speak, for a text-to-speech model that takes orders"),
+}
+"""The same, for the commands that speak."""
+SPEAKING = ("talk", "say", "config", "doctor")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(_with_command(_settings_as_flags(arguments)))
+    level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "warning").lower()
+    debug = level == "debug"
+    _start_logging(level)
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        if debug:
+            logging.getLogger(__name__).debug("failed", exc_info=error)
+        message = " ".join(str(error).split()) or type(error).__name__
+        print(f"s2s: {message}", file=sys.stderr)
+        return 2 if _is_usage(error) else 1
+
+
+def _is_usage(error: Exception) -> bool:
+    from s2s.config.registry import UnknownBackendError
+    from s2s.config.typed import SettingError
+
+    return isinstance(error, SettingError | UnknownBackendError)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from s2s.app import commands
+    from s2s.app.terminal import download_bars
+    from s2s.models.store import Store
+
+    if options.command == "devices":
+        return commands.devices()
+    with download_bars() as progress:
+        store = Store(progress=progress)
+        if options.command == "models":
+            return _run_models(options, store)
+        if options.command == "voices":
+            return _run_voices(options, store)
+        config = _config(options)
+        match options.command:
+            case "say":
+                return commands.say(config, store, options.text, options.output)
+            case "transcribe":
+                return commands.transcribe(config, store, options.files)
+            case "config":
+                return commands.show_config(config)
+            case "bench":
+                from s2s.bench.commands import run
+
+                return run(options, config, store)
+            case "doctor":
+                from s2s.app.doctor import doctor
+
+                return doctor(config, store)
+            case _:
+                return _run_talk(options, config, store)
+
+
+def _run_talk(options: argparse.Namespace, config: Config, store: Store) -> int:
+    from s2s.app.talk import run_talk
+
+    return run_talk(
+        config,
+        store,
+        input_file=options.input,
+        output_file=options.output,
+        fast=options.fast,
+        metrics_file=config.metrics.file,
+    )
+
+
+def _run_models(options: argparse.Namespace, store: Store) -> int:
+    from s2s.app import commands
+
+    match options.action:
+        case "pull":
+            names = options.names
+            wanted = (
+                store.select(names) if names else commands.needed_models(_config(options), store)
+            )
+            return commands.models_pull(store, wanted)
+        case "path":
+            return commands.models_path(store, options.names)
+        case "convert":
+            return commands.models_convert(
+                store, options.source, options.quant, options.predictor_quant
+            )
+        case _:
+            return commands.models_list(store)
+
+
+def _run_voices(options: argparse.Namespace, store: Store) -> int:
+    from s2s.app import voices
+
+    match options.action:
+        case "add" if options.audio is not None:
+            return voices.voices_enrol(
+                store, options.name, options.audio, options.text, options.model
+            )
+        case "add":
+            return voices.voices_add(store, options.name)
+        case "split":
+            return voices.voices_split(store, options.name, anew=options.anew)
+        case "verify":
+            return voices.voices_verify(store, options.name, options.original)
+        case _:
+            return voices.voices_list(store)
+
+
+def _config(options: argparse.Namespace) -> Config:
+    """The settings of all layers; the environment may name the profile and the file too."""
+    from s2s.config import loader as config
+    from s2s.config.typed import SettingError
+
+    flags: list[tuple[str, str, str]] = []
+    for text in options.set or ():
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise SettingError(f"--set {text}: name a setting as section.key=value")
+        flags.append((f"--set {key}", key, value))
+    shortcuts = SHORTCUTS | (VOICE_SHORTCUTS if options.command in SPEAKING else {})
+    for flag, (key, _) in shortcuts.items():
+        value = getattr(options, flag.replace("-", "_"))
+        if value is not None:
+            flags.append((f"--{flag}", key, value))
+    return config.load(
+        profile=options.profile or os.environ.get("S2S_PROFILE") or None,
+        file=options.config or os.environ.get("S2S_CONFIG") or None,
+        flags=flags,
+    )
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """The arguments with the command `talk` in front where there is none."""
+    first = arguments[0] if arguments else ""
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return arguments
+    return ["talk", *arguments]
+
+
+def _settings_as_flags(arguments: Sequence[str]) -> list[str]:
+    """`--section.key value` and `--section.key=value` as `--set section.key=value`."""
+    result: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if not name.startswith("--") or "." not in name:
+            result.append(argument)
+            if argument == "--":
+                result.extend(rest)
+            continue
+        result += ["--set", f"{name[2:]}={value if equals else next(rest, '')}"]
+    return result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="s2s",
+        description="A local, real-time voice assistant: talk, be answered, interrupt.",
+        epilog="Every setting is a flag as well: --session.language de. `s2s config` lists them.",
+    )
+    parser.add_argument("--version", action="version", version=f"s2s {__version__}")
+    common = _common_flags()
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    subparsers = {
+        name: commands.add_parser(name, help=text, description=text, parents=[common])
+        for name, text in COMMANDS.items()
+    }
+    for name in SPEAKING:
+        _add_shortcuts(subparsers[name], VOICE_SHORTCUTS)
+    talk = subparsers["talk"]
+    talk.add_argument("--input", type=Path, help="talk to it with a sound file, not a microphone")
+    talk.add_argument("--output", type=Path, help="write what it says to a WAV file")
+    talk.add_argument(
+        "--fast", action="store_true", help="with --input: as fast as it can, not in real time"
+    )
+    say = subparsers["say"]
+    say.add_argument("text", help="what to say; - reads it from the standard input")
+    say.add_argument("-o", "--output", type=Path, help="write a WAV file, do not play")
+    transcribe = subparsers["transcribe"]
+    transcribe.add_argument("files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC or OGG")
+    _add_model_actions(subparsers["models"], common)
+    _add_voice_actions(subparsers["voices"], common)
+    add_actions(subparsers["bench"], common)
+    return parser
+
+
+def _add_model_actions(models: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = models.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="what there is, and what of it is here", parents=[common])
+    pull = actions.add_parser("pull", help="fetch models", parents=[common])
+    pull.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="models, or groups (embedded, test); none: what the chosen profile needs",
+    )
+    convert = actions.add_parser(
+        "convert", help="convert a Qwen3-TTS model ahead of time", parents=[common]
+    )
+    convert.add_argument("source", help="0.6b-base, another published name, a hub id, a folder")
+    convert.add_argument("--quant", default="q4_k_m", help="of the talker (default: %(default)s)")
+    convert.add_argument("--predictor-quant", help="of the code predictor (default: q8_0)")
+    path = actions.add_parser("path", help="print where models lie", parents=[common])
+    path.add_argument("names", nargs="+", metavar="NAME")
+
+
+def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = voices.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="the voices on this machine", parents=[common])
+    add = actions.add_parser("add", help="fetch a voice, or make one", parents=[common])
+    add.add_argument("name", metavar="NAME", help="piper:en_US-joe-medium, or a name of your own")
+    add.add_argument("--audio", type=Path, help="clone it from this recording of 3 to 30 s")
+    add.add_argument("--text", default="", help="every word that is said in the recording")
+    add.add_argument("--model", default="0.6b-base", help="the Qwen3-TTS Base model it is for")
+    split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])
+    split.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
+    split.add_argument("--anew", action="store_true", help="even if that was done before")
+    verify = actions.add_parser("verify", help="check a voice's cut", parents=[common])
+    verify.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
+    verify.add_argument("--original", type=Path, help="the graph that a pair was made from")
+
+
+def _common_flags() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    group = common.add_argument_group("settings")
+    group.add_argument("--profile", metavar="NAME", help="settings that come with the program")
+    group.add_argument("--config", type=Path, metavar="FILE", help="a YAML file of settings")
+    group.add_argument(
+        "--set", action="append", metavar="KEY=VALUE", help="one setting; may be given often"
+    )
+    _add_shortcuts(group, SHORTCUTS)
+    group.add_argument("--log-level", choices=LEVELS, help="how much is told (default: warning)")
+    return common
+
+
+def _add_shortcuts(
+    group: argparse._ActionsContainer, shortcuts: dict[str, tuple[str, str]]
+) -> None:
+    for flag, (_, text) in shortcuts.items():
+        group.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
+
+
+def _start_logging(level: str) -> None:
+    """Log to stderr; libraries only when they warn."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    if level.upper() in logging.getLevelNamesMapping():
+        logging.getLogger("s2s").setLevel(level.upper())
+    else:
+        logging.getLogger(__name__).warning(
+            "S2S_LOG_LEVEL=%s is none of %s", level, ", ".join(LEVELS)
+        )

@@ -1,0 +1,135 @@
+"""Loads the models of a configuration once, and gives each its share of this machine's threads."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from s2s.config import registry
+from s2s.config.loader import Config
+from s2s.core.audio import BLOCK_SAMPLES, Block
+from s2s.llm.base import ChatMessage
+from s2s.models.store import Store
+from s2s.session.session import Models
+from s2s.system.runtime import Resources, cores
+from s2s.tts.base import Measured, Synthesizer
+from s2s.tts.text import speakable
+from s2s.turns.endpoint import EndOfTurn
+from s2s.turns.vad import SileroVad
+
+log = logging.getLogger(__name__)
+
+SLOW = 0.95
+"""A voice above this share of real time cannot be relied on to keep up."""
+
+MAX_THREADS = 4
+"""More threads than this make none of these small models faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads of each stage. Nothing spins: a thread that waits costs nothing."""
+
+    stt: int
+    llm: int
+    tts: int
+
+    @classmethod
+    def of(cls, config: Config) -> Threads:
+        """As configured, else by this machine's cores.
+
+        The LLM works alone and gets all of them. The STT shares them with the end-of-turn model,
+        the TTS with the LLM.
+        """
+        usual = min(MAX_THREADS, cores())
+        return cls(
+            stt=config.stt.threads or max(1, usual - 1),
+            llm=config.llm.threads or usual,
+            tts=config.tts.threads or 1,
+        )
+
+
+def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> Models:
+    """Load and warm up everything a session needs. What cannot work is an error here, not later.
+
+    Raises:
+        StoreError, RegistryError, LlmError, TtsError: a model or an extra that is not there.
+    """
+    threads = Threads.of(config)
+    vad = SileroVad(store.path(config.models.vad))
+    end_of_turn = None
+    if config.models.end_of_turn is None:
+        notice("no end-of-turn model: silence alone decides when a turn is over")
+    else:
+        end_of_turn = EndOfTurn(store.path(config.models.end_of_turn))
+    with ThreadPoolExecutor(3, thread_name_prefix="load") as pool:
+        stt = pool.submit(
+            registry.create_transcriber,
+            config.stt.backend,
+            config.stt.options,
+            Resources(store, threads.stt),
+        )
+        llm = pool.submit(
+            registry.create_chat_model,
+            config.llm.backend,
+            config.llm.options,
+            Resources(store, threads.llm),
+        )
+        tts = pool.submit(
+            registry.create_synthesizer,
+            config.tts.backend,
+            config.tts.options,
+            Resources(store, threads.tts),
+        )
+    models = Models(vad, end_of_turn, stt.result(), llm.result(), tts.result())
+    warm_up(models, config.session.system_prompt)
+    rtf = real_time_factor(models.synthesizer)
+    if isinstance(models.synthesizer, Measured):
+        notice(f"{models.synthesizer.description}: {rtf:.2f} of real time here")
+    if rtf > SLOW:
+        notice(
+            f"{config.tts.backend} needs {rtf:.2f} s for a second of speech on this machine, so "
+            "its answers start late. Quicker: --tts piper (streaming VITS), --tts hibari, or a "
+            "smaller model."
+        )
+    return replace(models, tts_rtf=rtf)
+
+
+def real_time_factor(synthesizer: Synthesizer) -> float:
+    """Seconds of work for a second of speech: as it says itself, else measured on one sentence; 0
+    when it says nothing."""
+    if isinstance(synthesizer, Measured):
+        return synthesizer.real_time_factor
+    started_s = time.perf_counter()
+    chunks = synthesizer.synthesize("This tells how quick I am.")
+    samples = sum(len(chunk.samples) for chunk in chunks)
+    took_s = time.perf_counter() - started_s
+    return took_s * synthesizer.capabilities.sample_rate_hz / samples if samples else 0.0
+
+
+def warm_up(models: Models, system_prompt: str) -> None:
+    """Run each model once, so that the first answer is as quick as the later ones."""
+    models.vad.probability(_silence())
+    models.vad.reset()
+    if models.end_of_turn is not None:
+        models.end_of_turn.probability(_silence())
+    models.transcriber.warm()
+    models.synthesizer.warm()
+    speakable("Ready, 1.", "en")
+    models.chat.warm([ChatMessage("system", system_prompt)])
+
+
+def close_models(models: Models) -> None:
+    """Free what was loaded."""
+    models.transcriber.close()
+    models.chat.close()
+    models.synthesizer.close()
+
+
+def _silence() -> Block:
+    return np.zeros(BLOCK_SAMPLES, dtype=np.float32)

@@ -1,0 +1,125 @@
+"""A conversation on a terminal: what is heard, what is said, how long it took."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.text import Text
+
+from s2s.app.loading import Threads
+from s2s.config.loader import Config
+from s2s.core.events import Event, Heard, Interruption, Notice, ResponseDone, Said
+from s2s.core.metrics import Timeline, summary
+from s2s.transport.base import Transport
+from s2s.transport.local import LocalTransport
+
+
+class View:
+    """Takes a session's events. Model text is never read as markup."""
+
+    def __init__(self, console: Console) -> None:
+        self.failed = False
+        self.times = True
+        self.timelines: Callable[[], list[Timeline]] = list
+        self._console = console
+        self._lock = threading.Lock()
+        self._partial = False
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            match event:
+                case Heard(final=False, text=text) if self._console.is_terminal and text:
+                    self._over(Text(f"you  … {text}", style="bright_black"))
+                case Heard(final=True, text=text):
+                    self._line(Text.assemble(("you  ", "bold cyan"), text))
+                case Said(text=text) if text.strip():
+                    self._line(Text.assemble(("s2s  ", "bold green"), " ".join(text.split())))
+                case ResponseDone():
+                    self._done(event)
+                case Interruption(action="cancel" | "pause", reason=reason):
+                    self._line(Text(f"     (interrupted: {reason})", style="bright_black"))
+                case Notice(text=text):
+                    self._line(Text(text, style="yellow"))
+                case _:
+                    pass
+
+    def notice(self, text: str) -> None:
+        """Tell the person something about the program."""
+        self(Notice(text))
+
+    def ready(self, config: Config, transport: Transport, took_s: float) -> None:
+        """The start line: devices, models, threads, ready."""
+        if isinstance(transport, LocalTransport):
+            ears, mouth = transport.input.name, transport.output.name
+            hint = "speak when you like; Enter stops it, Ctrl-C ends"
+        else:
+            ears, mouth, hint = "recordings", "a file", "listening"
+        threads = Threads.of(config)
+        self._console.print(
+            Text.assemble(
+                ("hears ", "bright_black"),
+                ears,
+                (" · speaks ", "bright_black"),
+                mouth,
+                (" · stt ", "bright_black"),
+                f"{config.stt.backend}/{threads.stt}",
+                (" · llm ", "bright_black"),
+                f"{config.llm.backend}/{threads.llm}",
+                (" · tts ", "bright_black"),
+                f"{config.tts.backend}/{threads.tts}",
+                (" threads · ", "bright_black"),
+                (f"ready in {took_s:.1f} s", "bold"),
+                (f" · {hint}", "bright_black"),
+            )
+        )
+
+    def summarise(self, timelines: list[Timeline]) -> None:
+        """p50 and p95 of the conversation's latencies."""
+        latency = summary(timelines).get("first_played")
+        if latency is not None:
+            self._console.print(
+                f"{latency['n']} answers; from the end of speech to the first sound: "
+                f"p50 {latency['p50']:.0f} ms, p95 {latency['p95']:.0f} ms"
+            )
+
+    def _done(self, event: ResponseDone) -> None:
+        if event.status == "failed":
+            self.failed = True
+            self._line(Text(f"     failed: {event.error}", style="red"))
+        elif event.status == "completed" and self.times:
+            for timeline in reversed(self.timelines()):
+                if timeline.turn == event.response.turn and timeline.latency_ms is not None:
+                    self._line(Text(_parts(timeline), style="bright_black"))
+                    return
+
+    def _line(self, text: Text) -> None:
+        self._clear_partial()
+        self._console.print(text)
+
+    def _over(self, text: Text) -> None:
+        self._clear_partial()
+        text.truncate(max(10, self._console.width - 1), overflow="ellipsis")
+        self._console.print(text, end="\r")
+        self._partial = True
+
+    def _clear_partial(self) -> None:
+        if self._partial:
+            self._console.print(" " * (self._console.width - 1), end="\r")
+            self._partial = False
+
+
+def _parts(timeline: Timeline) -> str:
+    """A turn's latency and where it came from, for people."""
+    ms = timeline.since_speech_ms()
+    parts = [
+        f"{name} {ms[point]:.0f}"
+        for name, point in (
+            ("transcript", "transcript"),
+            ("first token", "first_token"),
+            ("sound", "first_audio"),
+        )
+        if point in ms
+    ]
+    return f"     {timeline.latency_ms:.0f} ms after you stopped ({', '.join(parts)})"

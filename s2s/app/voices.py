@@ -1,0 +1,94 @@
+"""The command `voices`: what there is, add or enrol one, cut a Piper voice for streaming, check."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from s2s.app.terminal import print_table
+from s2s.models.store import Store
+
+
+def voices_list(store: Store) -> int:
+    """Print every Piper voice and every enrolled voice on this machine."""
+    from s2s.tts.qwen3.voices.store import list_voices
+    from s2s.tts.vits.verify import installed_voices
+
+    rows: list[tuple[str, str, str]] = []
+    folders = [folder for folder in (store.root / "models", store.root / "hub") if folder.is_dir()]
+    for found in installed_voices(folders):
+        speakers = f", {found.speakers} speakers" if found.speakers > 1 else ""
+        cut = "" if found.split else ", cut at first use"
+        about = f"{found.language}, {found.sample_rate_hz} Hz{speakers}{cut}"
+        rows.append((f"--tts piper --tts.model {found.path}", "piper", about))
+    for entry in list_voices(store.folder("voices")):
+        way = "with its words" if entry.in_context else "by its timbre"
+        about = entry.problem or f"made with {entry.model} from {entry.seconds:.1f} s, {way}"
+        rows.append((f"--tts qwen3 --voice '{entry.name}'", "qwen3", about))
+    if not rows:
+        print("no voice yet. Add one: python -m s2s voices add piper:en_US-joe-medium")
+        return 0
+    print_table(("use it with", "kind", "what it is"), rows)
+    return 0
+
+
+def voices_add(store: Store, name: str) -> int:
+    """Fetch a published Piper voice, such as `piper:en_US-joe-medium`, and cut it."""
+    from s2s.tts.vits.verify import add_voice
+
+    path = add_voice(name, store)
+    print(f"{name}: {path}")
+    return voices_split(store, str(path), anew=False)
+
+
+def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:
+    """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
+    from s2s.core.audio import read_wav
+    from s2s.system.runtime import cores
+    from s2s.tts.qwen3.checkpoint.hub import fetch, hub_id, local
+    from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
+    from s2s.tts.qwen3.voices.mel import RATE_HZ
+    from s2s.tts.qwen3.voices.store import save_voice
+
+    pcm, _ = read_wav(audio, RATE_HZ)
+    source = local(model, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(model))
+    enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER), threads=cores())
+    voice, warnings = enrolment.enrol(name, pcm, text)
+    path = save_voice(voice, store.folder("voices"))
+    for warning in warnings:
+        print(f"note: {audio}: {warning}", file=sys.stderr)
+    print(f"{name}: {path}")
+    if not text:
+        print("without --text it is cloned by its timbre alone; the transcript makes it closer")
+    return 0
+
+
+def voices_split(store: Store, name: str, *, anew: bool) -> int:
+    """Cut a Piper voice, by path or model name, so that it streams from its first use on."""
+    from s2s.tts.vits.verify import prepare_voice
+
+    split = prepare_voice(store.path(name), anew=anew)
+    way = "in steps" if split.steps else f"in windows of margin {split.margin.left} frames"
+    print(f"cut into {split.folder}: decodes {way}")
+    return 0
+
+
+def voices_verify(store: Store, name: str, original: Path | None) -> int:
+    """Check that a voice loses nothing by streaming; 1 when it does."""
+    from s2s.tts.vits.verify import verify_voice
+
+    verdict = verify_voice(store.path(name), original=original)
+    print(f"{verdict.path}")
+    print(
+        f"cut {verdict.cut}, decodes in {verdict.decoding}, margin {verdict.margin_frames} frames"
+    )
+    lossless = "pass" if verdict.lossless else "FAIL"
+    print(f"{lossless}  lossless: in pieces against at once, max abs {verdict.pieces_error:.1e}")
+    if verdict.whole_error is not None:
+        print(f"      against the original graph, max abs {verdict.whole_error:.1e}")
+    if verdict.prosody_kept is None:
+        print("----  prosody: give the graph it was made from with --original to compare")
+    else:
+        kept = "pass" if verdict.prosody_kept else "FAIL"
+        print(f"{kept}  prosody: {verdict.frames} frames, original {verdict.original_frames}")
+    return 0 if verdict.passed else 1

@@ -1,0 +1,91 @@
+"""The Qwen3-TTS core opened for a measurement, in one of the settings that are compared."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from s2s.bench.qwen3.utterances import Bench, acceptance, emulated_acceptance
+from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
+from s2s.tts.qwen3.engine.engine import UNTOUCHED
+from s2s.tts.qwen3.model import Placement, Qwen3Model
+
+WARM_FRAMES = 9
+WARM_SCHEDULE = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=8)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is measured: a model, where and how it is computed, and how much of it is spoken."""
+
+    source: Path
+    """A checkpoint, converted or not."""
+    home: Path
+    quant: str
+    predictor_quant: str | None
+    backend: str
+    """Of talker and predictor; "auto" is the fastest."""
+    threads: int
+    guesses: int = 0
+    codes_a_pass: float | None = None
+    """Emulated; None takes the guesses as these weights accept them."""
+    frames: int = 100
+    runs: int = 3
+    aborts: int = 8
+    chunk_frames: int | None = None
+    """None lets the measured speed choose the schedule, as in use."""
+
+    @property
+    def label(self) -> str:
+        """What a reader has to know of the row."""
+        if not self.guesses:
+            return "no guesses"
+        if self.codes_a_pass is None:
+            return f"{self.guesses} guesses, accepted as these weights do"
+        return f"{self.guesses} guesses, emulated {self.codes_a_pass} codes a pass"
+
+
+def open_model(setting: Setting) -> Qwen3Model:
+    """The model of a setting. Raises what ``Qwen3Model.open`` does."""
+    return Qwen3Model.open(
+        setting.source,
+        setting.home,
+        quant=setting.quant,
+        predictor_quant=setting.predictor_quant,
+        placement=Placement(
+            talker=setting.backend, predictor=setting.backend, guesses=setting.guesses
+        ),
+        threads=setting.threads,
+        edges=UNTOUCHED,
+    )
+
+
+def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
+    """What speaks with the model, after it has spoken unheard, twice. The schedule is the one for
+    its speed, as in use, or chunks of the given size."""
+    bench = Bench(model.engine, model.spec, WARM_SCHEDULE)
+    bench.speak(WARM_FRAMES, 0)
+    costs = bench.speak(WARM_FRAMES, 1).costs(model.together)
+    bench.schedule = edge_schedule(costs)
+    if chunk_frames is not None:
+        bench.schedule = ScheduleConfig(
+            initial_codec_chunk_frames=chunk_frames, codec_chunk_frames=chunk_frames
+        )
+    return bench
+
+
+def emulation(setting: Setting) -> AbstractContextManager[None]:
+    """The context in which a setting is measured."""
+    if setting.codes_a_pass is None:
+        return nullcontext()
+    return emulated_acceptance(acceptance(setting.codes_a_pass, setting.guesses))
+
+
+def schedule_name(schedule: ScheduleConfig) -> str:
+    """Chunk sizes in frames, as text: "2 x 3, 4, then 8"."""
+    sizes = schedule.codec_chunk_ramp or (schedule.initial_codec_chunk_frames,)
+    runs = [(size, len(list(same))) for size, same in groupby(sizes)]
+    parts = [f"{count} x {size}" if count > 1 else str(size) for size, count in runs]
+    return ", ".join([*parts, f"then {schedule.codec_chunk_frames}"])

@@ -1,0 +1,1 @@
+"""Settings: one tree of dataclasses, read from profiles, files, environment and flags."""

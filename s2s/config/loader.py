@@ -1,0 +1,277 @@
+"""Every setting of a session in one frozen tree, read from layers.
+
+    profile < --config file < environment (S2S_...) < flags (--set, --section.key, --tts NAME)
+
+A setting's default is written once, in the dataclass it belongs to. Unknown keys are errors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+
+from s2s.config import registry, typed
+from s2s.config.typed import Given, Late, SettingError, Tree
+
+if TYPE_CHECKING:
+    from s2s.session.session import SessionConfig
+    from s2s.transport.local import LocalConfig
+
+DEFAULT_PROFILE = "embedded"
+RESERVED = ("S2S_HOME", "S2S_PROFILE", "S2S_CONFIG", "S2S_LOG_LEVEL")
+"""Environment variables of this program that are not settings of a session."""
+
+_ENVIRONMENT = "S2S_"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsConfig:
+    """Models that every session uses, whatever its backends: names of the model list, or paths."""
+
+    vad: str = "silero-vad"
+    """Voice activity."""
+    end_of_turn: str | None = "smart-turn-v3"
+    """Hears whether a pause ends the turn; none: silence alone decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class SttConfig:
+    """Who writes down what the person says."""
+
+    backend: str = "moonshine"
+    """Name of the backend; its options are `stt.NAME`."""
+    threads: int | None = None
+    """Threads of the backend; none: chosen for this machine."""
+    options: object = None
+    """Options of the backend."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConfig:
+    """Who answers."""
+
+    backend: str = "llama"
+    """Name of the backend; its options are `llm.NAME`."""
+    threads: int | None = None
+    """Threads of the backend; none: chosen for this machine."""
+    options: object = None
+    """Options of the backend."""
+
+
+@dataclass(frozen=True, slots=True)
+class TtsConfig:
+    """Who speaks the answer."""
+
+    backend: str = "hibari"
+    """Name of the backend; its options are `tts.NAME`."""
+    threads: int | None = None
+    """Threads of the backend; none: chosen for this machine."""
+    options: object = None
+    """Options of the backend."""
+
+
+StageConfig = SttConfig | LlmConfig | TtsConfig
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    """What is measured, and where it goes."""
+
+    file: Path | None = None
+    """One JSON line for every response is added to this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set."""
+
+    session: SessionConfig = field(default_factory=Late("s2s.session.session:SessionConfig"))
+    """How a conversation behaves."""
+    models: ModelsConfig = field(default_factory=ModelsConfig)
+    """Models that every session uses."""
+    stt: SttConfig = field(default_factory=SttConfig)
+    """Who writes down what the person says."""
+    llm: LlmConfig = field(default_factory=LlmConfig)
+    """Who answers."""
+    tts: TtsConfig = field(default_factory=TtsConfig)
+    """Who speaks the answer."""
+    audio: LocalConfig = field(default_factory=Late("s2s.transport.local:LocalConfig"))
+    """Microphone and loudspeaker."""
+    metrics: MetricsConfig = field(default_factory=MetricsConfig)
+    """What is measured, and where it goes."""
+
+
+@functools.cache
+def sections() -> Mapping[str, type]:
+    """Section name -> its dataclass."""
+    return {name: cast(type, kind) for name, kind in typed.field_types(Config).items()}
+
+
+def load(
+    profile: str | None = None,
+    file: str | Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    flags: Iterable[tuple[str, str, str]] = (),
+) -> Config:
+    """Read a session's settings from its layers, lowest first.
+
+    Args:
+        profile: name of a file in `configs/`, without `.yaml`.
+        file: a YAML file of the same form.
+        environment: `S2S_TTS_VOICE` is `tts.voice`; `__` stands for a further dot. None is the
+            environment of this process.
+        flags: (flag as given, key, text), the last of a key wins.
+
+    Raises:
+        SettingError: a file that is not there or not YAML, an unknown key, a wrong value.
+        registry.RegistryError: an unknown backend, or one that is not installed.
+    """
+    layers = [read_file(profile_path(profile or DEFAULT_PROFILE))]
+    if file is not None:
+        layers.append(read_file(Path(file)))
+    variables = os.environ if environment is None else environment
+    layers.append(_from_keys(_environment_keys(variables)))
+    layers.append(_from_keys(flags))
+    return from_tree(functools.reduce(_laid_over, layers))
+
+
+def from_tree(tree: Tree) -> Config:
+    """Make a config from a tree of values by section.
+
+    Raises:
+        SettingError, registry.RegistryError: as `load`.
+    """
+    built: dict[str, object] = {}
+    for name, node in tree.items():
+        if name not in sections():
+            raise SettingError(f"{typed.origin_of(node)}: {typed.unknown_key(name, sections())}")
+        if name not in registry.STAGES:
+            built[name] = typed.convert(node, sections()[name], name)
+    for stage in registry.STAGES:
+        built[stage] = _stage(stage, tree.get(stage, {}))
+    return Config(**cast(dict[str, Any], built))
+
+
+def as_dict(config: Config) -> dict[str, object]:
+    """The config as nested dictionaries that YAML can hold; `from_tree(typed.tree())` undoes it."""
+    return cast(dict[str, object], typed.plain(config))
+
+
+def profiles() -> tuple[str, ...]:
+    """Names of the profiles that come with the program."""
+    return tuple(sorted(path.stem for path in _profile_folder().glob("*.yaml")))
+
+
+def profile_path(name: str) -> Path:
+    """The file of a profile.
+
+    Raises:
+        SettingError: there is no such profile.
+    """
+    path = _profile_folder() / f"{name}.yaml"
+    if name not in profiles():
+        raise SettingError(f"--profile: {typed.unknown_key(name, profiles())}")
+    return path
+
+
+def read_file(path: Path) -> Tree:
+    """A YAML file as a tree.
+
+    Raises:
+        SettingError: not there, not YAML, or not sections of settings.
+    """
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path}: is not YAML ({error}).") from error
+    if not isinstance(document or {}, dict):
+        raise SettingError(f"{path}: must hold sections such as `tts:`, got {document!r}")
+    return typed.tree(document or {}, str(path))
+
+
+def _profile_folder() -> Path:
+    """`configs/`: inside the package where it was installed, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "configs"
+    return inside if inside.is_dir() else package.parent / "configs"
+
+
+def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
+    """A stage's section, with its backend's options as the backend's own dataclass."""
+    section = typed.section(node, stage)
+    own = {key: value for key, value in section.items() if key != "options"}
+    built = cast(StageConfig, typed.build(sections()[stage], own, stage))
+    backend = registry.find(stage, built.backend)
+    wanted = registry.config_class(backend)
+    given = _normalised(backend, typed.section(section.get("options", {}), f"{stage}.options"))
+    known = typed.field_types(wanted)
+    for key, value in given.items():
+        if key not in known:
+            unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
+            raise SettingError(f"{typed.origin_of(value)}: {unknown} (backend {backend.name})")
+    return dataclasses.replace(built, options=typed.build(wanted, given, f"{stage}.options"))
+
+
+def _normalised(backend: registry.Backend, given: Tree) -> Tree:
+    """The options with the backend's hook applied to them; origins are kept."""
+    leaves = {key: node.value for key, node in given.items() if isinstance(node, Given)}
+    origin = typed.origin_of(given)
+    result: Tree = {key: node for key, node in given.items() if isinstance(node, dict)}
+    for key, value in backend.normalise(leaves).items():
+        before = given.get(key)
+        source = before if isinstance(before, Given) else Given(value, origin, is_text=True)
+        result[key] = dataclasses.replace(source, value=value)
+    return result
+
+
+def _laid_over(low: Tree, high: Tree) -> Tree:
+    """`high` over `low`; a stage whose backend changes forgets the options of the other one."""
+    low = dict(low)
+    for stage in registry.STAGES:
+        below, above = low.get(stage), high.get(stage)
+        if isinstance(below, dict) and isinstance(above, dict) and "backend" in above:
+            old, new = below.get("backend"), above["backend"]
+            default = sections()[stage]().backend
+            old_name = old.value if isinstance(old, Given) else default
+            if isinstance(new, Given) and new.value != old_name:
+                low[stage] = {key: node for key, node in below.items() if key != "options"}
+    return typed.merged(low, high)
+
+
+def _environment_keys(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """(variable, key, text) for every variable that is a setting."""
+    keys: list[tuple[str, str, str]] = []
+    for name, text in sorted(environment.items()):
+        if not name.startswith(_ENVIRONMENT) or name in RESERVED:
+            continue
+        section, _, key = name.removeprefix(_ENVIRONMENT).lower().partition("_")
+        keys.append((name, f"{section}.{key.replace('__', '.')}" if key else section, text))
+    return keys
+
+
+def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
+    """A tree of (origin, dotted key, text). A key that a stage has not is its backend's option."""
+    result: Tree = {}
+    for origin, key, text in keys:
+        names = key.replace("-", "_").split(".")
+        if len(names) < 2 or not all(names):
+            raise SettingError(f"{origin}: name a setting as section.key, got {key}")
+        if names[0] not in sections():
+            raise SettingError(f"{origin}: {typed.unknown_key(names[0], sections())}")
+        fields = typed.field_types(sections()[names[0]])
+        if names[0] in registry.STAGES and names[1] not in fields:
+            names.insert(1, "options")
+        node: Tree | Given = Given(text, origin, is_text=True)
+        for name in reversed(names):
+            node = {name: node}
+        result = typed.merged(result, cast(Tree, node))
+    return result

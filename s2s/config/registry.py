@@ -1,0 +1,286 @@
+"""Which backends there are: stage -> name -> where it is, what it needs, what it can do.
+
+A backend's module is imported when the backend is chosen, not before. Every backend is a class
+made as `Backend(config, resources)` with a frozen dataclass of its own as config.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from s2s.system.runtime import Resources
+
+if TYPE_CHECKING:
+    from s2s.llm.base import ChatModel
+    from s2s.stt.base import Transcriber
+    from s2s.tts.base import Synthesizer
+
+Stage = Literal["stt", "llm", "tts"]
+STAGES: tuple[Stage, ...] = ("stt", "llm", "tts")
+ENGLISH = ("en",)
+
+
+class RegistryError(RuntimeError):
+    """A backend that does not exist or is not installed. The message says what to do."""
+
+
+class UnknownBackendError(RegistryError):
+    """A backend name that the registry does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a backend can do, known before it is imported."""
+
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes; empty when it depends on the model."""
+    local: bool = True
+    """Nothing leaves this machine."""
+    streaming: bool = False
+    """TTS: sound comes before the text is done. LLM: text comes token by token."""
+    cloning: bool = False
+    word_timing: bool = False
+    sample_rate_hz: int | None = None
+    """TTS: rate of its sound; None when it depends on the voice."""
+
+
+def _lower_case(*keys: str) -> Callable[[Mapping[str, object]], dict[str, object]]:
+    """A hook that takes the values of `keys` in any case: `Q4_K_M` is `q4_k_m`."""
+
+    def normalise(options: Mapping[str, object]) -> dict[str, object]:
+        return {
+            key: value.lower() if key in keys and isinstance(value, str) else value
+            for key, value in options.items()
+        }
+
+    return normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One entry of the registry."""
+
+    stage: Stage
+    name: str
+    about: str
+    factory: str
+    """`module:Class` of the backend."""
+    config: str
+    """`module:Class` of its options."""
+    extra: str
+    """The extra of this package that brings what it needs; "" when it needs nothing more."""
+    requires: tuple[str, ...] = ()
+    """Modules it imports; `a|b` is either."""
+    models: tuple[str, ...] = ()
+    """Models of the manifest that its default options use."""
+    model_prefix: str = ""
+    """What the option `model` may leave out of a manifest name: `base` is `whisper-base`."""
+    traits: Traits = Traits()
+    normalise: Callable[[Mapping[str, object]], dict[str, object]] = dict
+    """Turns options as a user may write them into the fields of the config."""
+
+
+BACKENDS: tuple[Backend, ...] = (
+    Backend(
+        stage="stt",
+        name="moonshine",
+        about="Moonshine tiny on onnxruntime: English, about 100 ms an utterance",
+        factory="s2s.stt.moonshine:Moonshine",
+        config="s2s.stt.moonshine:MoonshineConfig",
+        extra="embedded",
+        requires=("onnxruntime",),
+        models=("moonshine-tiny-en",),
+        traits=Traits(languages=ENGLISH),
+    ),
+    Backend(
+        stage="stt",
+        name="faster-whisper",
+        about="Whisper of any size on CTranslate2: 99 languages",
+        factory="s2s.stt.faster_whisper:FasterWhisper",
+        config="s2s.stt.faster_whisper:FasterWhisperConfig",
+        extra="faster-whisper",
+        requires=("faster_whisper",),
+        models=("whisper-base",),
+        model_prefix="whisper-",
+    ),
+    Backend(
+        stage="stt",
+        name="openai",
+        about="a server that speaks OpenAI's transcription API",
+        factory="s2s.stt.openai:OpenAiTranscriber",
+        config="s2s.stt.openai:OpenAiTranscriberConfig",
+        extra="openai",
+        requires=("httpx",),
+        traits=Traits(local=False),
+    ),
+    Backend(
+        stage="llm",
+        name="llama",
+        about="a GGUF model in llama.cpp",
+        factory="s2s.llm.llama:LlamaChat",
+        config="s2s.llm.llama:LlamaConfig",
+        extra="embedded",
+        requires=("xllamacpp|llama_cpp",),
+        models=("smollm2-135m",),
+        traits=Traits(streaming=True),
+    ),
+    Backend(
+        stage="llm",
+        name="openai",
+        about="a server that speaks OpenAI's chat API (Ollama, vLLM, llama-server, OpenAI)",
+        factory="s2s.llm.openai:OpenAiChat",
+        config="s2s.llm.openai:OpenAiChatConfig",
+        extra="openai",
+        requires=("httpx",),
+        traits=Traits(local=False, streaming=True),
+    ),
+    Backend(
+        stage="tts",
+        name="hibari",
+        about="Hibari: one English voice, a sentence in 20 to 50 ms",
+        factory="s2s.tts.hibari:HibariTts",
+        config="s2s.tts.hibari:HibariConfig",
+        extra="embedded",
+        requires=("hibari", "onnxruntime"),
+        traits=Traits(languages=ENGLISH, sample_rate_hz=24_000),
+    ),
+    Backend(
+        stage="tts",
+        name="piper",
+        about="any Piper voice (some 50 languages)",
+        factory="s2s.tts.piper:Piper",
+        config="s2s.tts.piper:PiperConfig",
+        extra="piper",
+        requires=("piper", "onnxruntime"),
+        models=("piper-joe",),
+        traits=Traits(streaming=True),
+    ),
+    Backend(
+        stage="tts",
+        name="qwen3",
+        about="Qwen3-TTS on llama.cpp and onnxruntime: ten languages, cloned voices",
+        factory="s2s.tts.qwen3_adapter:Qwen3",
+        config="s2s.tts.qwen3_adapter:Qwen3Config",
+        extra="qwen3",
+        requires=("onnx", "onnxruntime", "xllamacpp|llama_cpp"),
+        traits=Traits(
+            languages=("en", "zh", "de", "it", "pt", "es", "ja", "ko", "fr", "ru"),
+            streaming=True,
+            cloning=True,
+            sample_rate_hz=24_000,
+        ),
+        normalise=_lower_case("quant", "predictor_quant"),
+    ),
+    Backend(
+        stage="tts",
+        name="openai",
+        about="a server that speaks OpenAI's speech API and streams PCM",
+        factory="s2s.tts.openai:OpenAiSpeech",
+        config="s2s.tts.openai:OpenAiSpeechConfig",
+        extra="openai",
+        requires=("httpx",),
+        traits=Traits(local=False, streaming=True),
+    ),
+)
+
+
+def backends(stage: Stage) -> tuple[Backend, ...]:
+    """Every backend of a stage, the default first."""
+    return tuple(backend for backend in BACKENDS if backend.stage == stage)
+
+
+def find(stage: Stage, name: str) -> Backend:
+    """The backend of that name.
+
+    Raises:
+        UnknownBackendError: there is none; names those there are and the nearest.
+    """
+    names = [backend.name for backend in backends(stage)]
+    for backend in backends(stage):
+        if backend.name == name:
+            return backend
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise UnknownBackendError(
+        f"no {stage} backend named {name}; there are {', '.join(names)}.{hint}"
+    )
+
+
+def missing(backend: Backend) -> tuple[str, ...]:
+    """The required modules that are not installed, as written in `requires`."""
+    return tuple(
+        requirement
+        for requirement in backend.requires
+        if not any(_installed(module) for module in requirement.split("|"))
+    )
+
+
+def config_class(backend: Backend) -> type:
+    """The dataclass of the backend's options.
+
+    Raises:
+        RegistryError: something it needs is not installed.
+    """
+    return cast(type, _load(backend, backend.config))
+
+
+def create_transcriber(name: str, options: object | None, resources: Resources) -> Transcriber:
+    """Make a speech-to-text backend; `options` None is its defaults.
+
+    Raises:
+        RegistryError: no such backend, or something it needs is not installed.
+        Exception: whatever its constructor raises: a missing model, an option that makes no sense.
+    """
+    return cast("Transcriber", _create(find("stt", name), options, resources))
+
+
+def create_chat_model(name: str, options: object | None, resources: Resources) -> ChatModel:
+    """Make a language-model backend; as `create_transcriber`."""
+    return cast("ChatModel", _create(find("llm", name), options, resources))
+
+
+def create_synthesizer(name: str, options: object | None, resources: Resources) -> Synthesizer:
+    """Make a text-to-speech backend; as `create_transcriber`."""
+    return cast("Synthesizer", _create(find("tts", name), options, resources))
+
+
+def _create(backend: Backend, options: object | None, resources: Resources) -> object:
+    wanted = config_class(backend)
+    if options is None:
+        options = wanted()
+    if not isinstance(options, wanted):
+        raise RegistryError(
+            f"{backend.stage} {backend.name} takes options of {wanted.__name__}, "
+            f"not {type(options).__name__}."
+        )
+    factory = cast(Callable[[object, Resources], object], _load(backend, backend.factory))
+    return factory(options, resources)
+
+
+def _load(backend: Backend, reference: str) -> object:
+    label = f"{backend.stage} backend {backend.name}"
+    if lacking := missing(backend):
+        raise RegistryError(
+            f"{label} needs {', '.join(lacking).replace('|', ' or ')}. "
+            f"Install it: pip install 's2s[{backend.extra}]'"
+        )
+    module, _, attribute = reference.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise RegistryError(
+            f"{label} cannot be imported ({error}). "
+            f"Install it again: pip install --force-reinstall 's2s[{backend.extra}]'"
+        ) from error
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,94 @@
+"""What a session tells the outside: the terminal, a client, a log. Knows no stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from s2s.core.messages import ResponseId, TurnId
+
+ResponseStatus = Literal["completed", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """The person began to speak."""
+
+    turn: TurnId
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStopped:
+    """The person paused; the turn may still go on."""
+
+    turn: TurnId
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the person says. `final` once the turn is committed."""
+
+    turn: TurnId
+    text: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStarted:
+    """The assistant answers."""
+
+    response: ResponseId
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of the answer's text, ahead of its sound."""
+
+    response: ResponseId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseDone:
+    """The one end of a response."""
+
+    response: ResponseId
+    status: ResponseStatus
+    heard: str
+    """The part of the answer that was played."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """Speech during playback, and what became of it."""
+
+    action: Literal["duck", "restore", "pause", "cancel"]
+    sample: int
+    """Where in the microphone's stream it was decided."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should know: a lost device, a slow backend."""
+
+    text: str
+
+
+Event = (
+    SpeechStarted
+    | SpeechStopped
+    | Heard
+    | ResponseStarted
+    | Said
+    | ResponseDone
+    | Interruption
+    | Notice
+)
+
+EventSink = Callable[[Event], None]
+"""Takes events from any thread; must not block."""

@@ -1,0 +1,176 @@
+"""Every message between stages, and the identity of a response. Knows no stage.
+
+A stream is chunks and exactly one end: `TtsInput`* then `EndOfResponse`; `AudioOut`* then
+`AudioResponseDone`. Times ending in `_at_s` are on the session's `Clock`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.core.audio import Block
+
+
+@dataclass(frozen=True, slots=True)
+class TurnId:
+    """What the person said, and how often it was re-opened."""
+
+    turn_id: str
+    turn_revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseId:
+    """Two pieces of work belong to the same response only when all four are equal."""
+
+    turn_id: str
+    turn_revision: int
+    """Counts re-openings: the speaker went on after a pause. Older revisions are stale."""
+    cancel_generation: int
+    """Counts interruptions. Older generations are stale."""
+    response_key: str | None
+    """Names the response towards the client; None when nothing was opened there."""
+
+    @property
+    def turn(self) -> TurnId:
+        return TurnId(self.turn_id, self.turn_revision)
+
+
+# --- control -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """Goes through every stage in order: forget the session, keep the models."""
+
+    session_id: str
+
+
+# --- transport -> turns ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AudioIn:
+    """One microphone window."""
+
+    block: Block
+    """float32 [512] at 16 kHz."""
+    end_sample: int
+    """Samples of the session up to and including this block."""
+    captured_at_s: float
+    """When the last sample of the block was captured."""
+
+
+# --- turns -> stt ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Audio of a turn so far, pre-roll included. A final is sent at each soft end."""
+
+    audio: Block
+    """float32 [samples] at 16 kHz: the whole turn with its pauses."""
+    turn: TurnId
+    cancel_generation: int
+    final: bool
+    speech_stopped_at_s: float
+    """When the last speech in it was captured (so far, for a partial)."""
+
+
+# --- stt -> llm, stt -> turns (partials) ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PartialTranscript:
+    """What the speaker seems to say. `stable` only grows within one revision."""
+
+    text: str
+    stable: str
+    turn: TurnId
+    audio_samples: int
+    """Samples of the turn that were heard for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What the speaker said in one revision of a turn. Empty text is a valid result."""
+
+    text: str
+    language: str | None
+    """ISO 639-1 code heard or configured; None when unknown."""
+    turn: TurnId
+    cancel_generation: int
+    speech_stopped_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFailed:
+    """The turn could not be written down: the response to it fails, audibly."""
+
+    error: str
+    turn: TurnId
+    cancel_generation: int
+    speech_stopped_at_s: float
+
+
+# --- llm -> tts --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantText:
+    """Text as the client sees it. Travels in order, ahead of its audio."""
+
+    text: str
+    response: ResponseId
+
+
+@dataclass(frozen=True, slots=True)
+class TtsInput:
+    """A piece of the answer to be spoken."""
+
+    text: str
+    """As the client sees it; what cannot be spoken is dealt with by the TTS stage."""
+    response: ResponseId
+    language: str | None
+    speech_stopped_at_s: float
+    voice: str | None = None
+    aside: bool = False
+    """Spoken, but no part of the answer: an apology does not enter the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfResponse:
+    """The one end of a response's text. Never dropped: a stale one goes on as `cleanup_only`."""
+
+    response: ResponseId
+    error: str | None = None
+    cleanup_only: bool = False
+
+
+# --- tts -> sender -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AudioOut:
+    """One block of the answer's sound."""
+
+    block: Block
+    """float32 [512] at the transport's output rate; the last one is padded with zeros."""
+    response: ResponseId
+    text: str
+    """The response's text that has been spoken once this block has been played."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioResponseDone:
+    """The one end of a response's audio."""
+
+    response: ResponseId
+    error: str | None = None
+    cleanup_only: bool = False
+
+
+SttInput = Speech | SessionEnd
+LlmInput = PartialTranscript | Transcript | TranscriptFailed | SessionEnd
+TtsMessage = AssistantText | TtsInput | EndOfResponse | SessionEnd
+SenderInput = AssistantText | AudioOut | AudioResponseDone | SessionEnd

@@ -1,0 +1,157 @@
+"""One timeline a response, on one clock: where the time between the person and the answer goes.
+
+Knows nothing about stages; they mark points by name.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from s2s.core.messages import TurnId
+
+Point = Literal[
+    "speech_stopped",
+    "endpoint",
+    "transcript",
+    "first_token",
+    "first_sentence",
+    "first_audio",
+    "committed",
+    "first_played",
+]
+POINTS: tuple[Point, ...] = Point.__args__  # pyright: ignore[reportAttributeAccessIssue]
+"""In the order in which they usually happen. `speech_stopped` is the end of speech itself."""
+
+MAX_OPEN = 64
+
+
+@dataclass(slots=True)
+class Timeline:
+    """The marks of one revision of a turn, in seconds on the session's clock."""
+
+    turn: TurnId
+    marks: dict[Point, float] = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)
+    """Measures that are no points in time, such as the TTS real-time factor."""
+    passages: list[Mapping[str, str | float]] = field(default_factory=list)
+    """How each passage of the answer was spoken, where the TTS backend tells: why it ended, under
+    "ending", and what it counts."""
+
+    def since_speech_ms(self) -> dict[str, float]:
+        """Each mark in ms after the end of speech."""
+        start_s = self.marks.get("speech_stopped")
+        if start_s is None:
+            return {}
+        return {
+            point: round(1000 * (self.marks[point] - start_s), 1)
+            for point in POINTS
+            if point in self.marks and point != "speech_stopped"
+        }
+
+    @property
+    def latency_ms(self) -> float | None:
+        """End of speech to the first sample played, or None when nothing was played."""
+        return self.since_speech_ms().get("first_played")
+
+
+class Metrics:
+    """Timelines of a session, also as JSON lines in a file. Safe from any thread."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
+        self._finished: list[Timeline] = []
+        self._file = open(path, "a", encoding="utf-8") if path is not None else None  # noqa: SIM115
+
+    def mark(self, turn: TurnId, point: Point, at_s: float) -> None:
+        """Note when `point` was reached; the first mark of a point counts."""
+        with self._lock:
+            self._timeline(turn).marks.setdefault(point, at_s)
+
+    def value(self, turn: TurnId, name: str, value: float) -> None:
+        """Note a measure of a turn; the last one counts."""
+        with self._lock:
+            self._timeline(turn).values[name] = value
+
+    def passage(self, turn: TurnId, ending: str, measures: Mapping[str, float]) -> None:
+        """Note how a passage of the answer was spoken, and why it ended."""
+        with self._lock:
+            self._timeline(turn).passages.append({"ending": ending, **measures})
+
+    def finish(self, turn: TurnId) -> Timeline | None:
+        """The answer was heard: close and return its timeline."""
+        with self._lock:
+            timeline = self._open.pop(turn, None)
+            if timeline is None:
+                return None
+            self._finished.append(timeline)
+            if self._file is not None:
+                record = {
+                    "turn": turn.turn_id,
+                    "revision": turn.turn_revision,
+                    "ms": timeline.since_speech_ms(),
+                    **timeline.values,
+                }
+                if timeline.passages:
+                    record["passages"] = timeline.passages
+                self._file.write(json.dumps(record) + "\n")
+                self._file.flush()
+            return timeline
+
+    def finished(self) -> list[Timeline]:
+        """Timelines of answers that were heard, oldest first."""
+        with self._lock:
+            return list(self._finished)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _timeline(self, turn: TurnId) -> Timeline:
+        timeline = self._open.get(turn)
+        if timeline is None:
+            timeline = self._open[turn] = Timeline(turn)
+            while len(self._open) > MAX_OPEN:  # revisions that were never heard
+                self._open.popitem(last=False)
+        return timeline
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value below which `share` (0 to 1) of `values` lie, by linear interpolation.
+
+    Raises:
+        ValueError: no values, or a share outside 0 to 1.
+    """
+    ordered = sorted(values)
+    if not ordered or not 0 <= share <= 1:
+        raise ValueError(f"needs values and a share in [0, 1], got {len(ordered)} and {share}")
+    position = share * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def summary(timelines: Iterable[Timeline]) -> Mapping[str, Mapping[str, float]]:
+    """p50, p90 and p95 of each point in ms after the end of speech."""
+    by_point: dict[str, list[float]] = {}
+    for timeline in timelines:
+        for point, after_ms in timeline.since_speech_ms().items():
+            by_point.setdefault(point, []).append(after_ms)
+    return {
+        point: {
+            "p50": round(percentile(by_point[point], 0.5), 1),
+            "p90": round(percentile(by_point[point], 0.9), 1),
+            "p95": round(percentile(by_point[point], 0.95), 1),
+            "n": len(by_point[point]),
+        }
+        for point in POINTS
+        if point in by_point
+    }

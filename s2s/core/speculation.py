@@ -1,0 +1,198 @@
+"""Turns that may still go on. Work on them starts at once; only what is heard waits.
+
+A turn is soft-ended when the speaker pauses. Until it is committed it can be re-opened: the speaker
+goes on, the turn gets a new revision, and everything made for the old one is stale. It is committed
+as late as possible: by the TTS stage, before the first audio leaves.
+
+Knows nothing about audio or models. Waits on the session's clock, never polls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from s2s.core.clock import Clock
+from s2s.core.messages import TurnId
+
+MAX_TRACKED_TURNS = 2048
+PENDING_REOPEN_S = 2.0
+"""A re-opening that is neither confirmed nor cancelled within this time is void."""
+
+
+class Verdict(Enum):
+    """What is known about a revision of a turn."""
+
+    LATEST = "latest"
+    """Newest revision, its grace is over, nobody is about to go on: it may be committed."""
+    PENDING = "pending"
+    """Newest revision, but the speaker may still go on."""
+    STALE = "stale"
+    """Re-opened since, or not known (any more)."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    revision: int
+    grace_until_s: float = math.inf
+    committed: bool = False
+    reopening_since_s: float | None = None
+
+
+class SpeculativeTurns:
+    """The turns of one session. Safe from any thread.
+
+    Only a turn that was observed is known; at most `MAX_TRACKED_TURNS` are kept, and one that was
+    forgotten is stale for ever.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._changed = clock.condition()
+        self._turns: OrderedDict[str, _Turn] = OrderedDict()
+
+    def observe(self, turn: TurnId, *, grace_until_s: float = math.inf) -> None:
+        """Make `turn` the newest revision of its turn, to be spoken to after `grace_until_s`.
+
+        Without a grace the turn stays pending until `set_grace`.
+        """
+        with self._changed:
+            known = self._turns.get(turn.turn_id)
+            if known is not None and turn.turn_revision < known.revision:
+                return
+            if known is None or turn.turn_revision > known.revision:
+                committed = known.committed if known else False
+                self._turns[turn.turn_id] = _Turn(turn.turn_revision, committed=committed)
+                while len(self._turns) > MAX_TRACKED_TURNS:
+                    self._turns.popitem(last=False)
+            self._turns[turn.turn_id].grace_until_s = grace_until_s
+            self._changed.notify_all()
+
+    def set_grace(self, turn: TurnId, until_s: float) -> None:
+        """Let `turn` be committed once the clock reads `until_s`. Ignored for other revisions."""
+        with self._changed:
+            known = self._turns.get(turn.turn_id)
+            if known is not None and known.revision == turn.turn_revision:
+                known.grace_until_s = until_s
+                self._changed.notify_all()
+
+    def is_latest(self, turn: TurnId) -> bool:
+        """Whether `turn` is the newest revision of a known turn. Never waits."""
+        with self._changed:
+            known = self._turns.get(turn.turn_id)
+            return known is not None and known.revision == turn.turn_revision
+
+    def verdict(self, turn: TurnId) -> Verdict:
+        """What is known now. Never waits."""
+        with self._changed:
+            return self._verdict(turn)[0]
+
+    def is_latest_after_pending_reopen(
+        self, turn: TurnId, *, stale: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Wait until nobody is about to re-open `turn`, then say whether it is the newest."""
+        with self._changed:
+            while not stale():
+                known = self._turns.get(turn.turn_id)
+                if known is None or known.revision != turn.turn_revision:
+                    return False
+                wait_s = self._reopening_for_s(known)
+                if wait_s <= 0:
+                    return True
+                self._changed.wait(wait_s)
+            return False
+
+    def is_latest_after_reopen_grace(
+        self, turn: TurnId, *, stale: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Wait until the grace of `turn` is over and nobody is about to re-open it.
+
+        Args:
+            turn: the revision asked about.
+            stale: ends the wait with False; looked at whenever something changes (see `wake`).
+        """
+        with self._changed:
+            while not stale():
+                verdict, wait_s = self._verdict(turn)
+                if verdict is not Verdict.PENDING:
+                    return verdict is Verdict.LATEST
+                self._changed.wait(None if math.isinf(wait_s) else wait_s)
+            return False
+
+    def commit(self, turn: TurnId) -> bool:
+        """Close `turn` for re-opening; False when it is stale or being re-opened."""
+        with self._changed:
+            known = self._turns.get(turn.turn_id)
+            if known is None or known.revision != turn.turn_revision:
+                return False
+            if not known.committed and self._reopening_for_s(known) > 0:
+                return False
+            known.committed = True
+            self._changed.notify_all()
+            return True
+
+    def is_committed(self, turn_id: str) -> bool:
+        """Whether the turn can no longer be re-opened. A forgotten turn is committed."""
+        with self._changed:
+            known = self._turns.get(turn_id)
+            return known is None or known.committed
+
+    def begin_reopen(self, turn_id: str) -> bool:
+        """The speaker may be going on: hold the turn back; False when it is too late."""
+        with self._changed:
+            known = self._turns.get(turn_id)
+            if known is None or known.committed:
+                return False
+            known.reopening_since_s = self._clock.now()
+            self._changed.notify_all()
+            return True
+
+    def cancel_reopen(self, turn_id: str) -> None:
+        """It was nothing: the pending answer is good."""
+        with self._changed:
+            known = self._turns.get(turn_id)
+            if known is not None:
+                known.reopening_since_s = None
+                self._changed.notify_all()
+
+    def confirm_reopen(self, turn_id: str) -> TurnId | None:
+        """The speaker goes on: returns the new revision, or None when it is too late."""
+        with self._changed:
+            known = self._turns.get(turn_id)
+            if known is None or known.committed:
+                return None
+            known.revision += 1
+            known.grace_until_s = math.inf
+            known.reopening_since_s = None
+            self._changed.notify_all()
+            return TurnId(turn_id, known.revision)
+
+    def wake(self) -> None:
+        """Let everyone who waits look at `stale` again (after an interruption)."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def reset(self) -> None:
+        """Forget all turns: all their work is stale. Turn ids must not be used again."""
+        with self._changed:
+            self._turns.clear()
+            self._changed.notify_all()
+
+    def _reopening_for_s(self, known: _Turn) -> float:
+        """Seconds for which an unconfirmed re-opening still holds the turn back."""
+        if known.reopening_since_s is None:
+            return 0.0
+        return known.reopening_since_s + PENDING_REOPEN_S - self._clock.now()
+
+    def _verdict(self, turn: TurnId) -> tuple[Verdict, float]:
+        """The verdict and, when pending, for how many seconds at most."""
+        known = self._turns.get(turn.turn_id)
+        if known is None or known.revision != turn.turn_revision:
+            return Verdict.STALE, 0.0
+        if known.committed:
+            return Verdict.LATEST, 0.0
+        wait_s = max(known.grace_until_s - self._clock.now(), self._reopening_for_s(known))
+        return (Verdict.LATEST, 0.0) if wait_s <= 0 else (Verdict.PENDING, wait_s)

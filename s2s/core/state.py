@@ -1,0 +1,33 @@
+"""What the stages of one session share: who is stale, what time it is, where measures go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.core.cancel import CancelScope
+from s2s.core.clock import Clock
+from s2s.core.events import EventSink
+from s2s.core.messages import ResponseId
+from s2s.core.metrics import Metrics, Point
+from s2s.core.speculation import SpeculativeTurns
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Safe from any thread."""
+
+    scope: CancelScope
+    turns: SpeculativeTurns
+    clock: Clock
+    metrics: Metrics
+    events: EventSink
+
+    def is_stale(self, response: ResponseId) -> bool:
+        """Whether `response` was interrupted, or its turn re-opened."""
+        return self.scope.is_stale(response.cancel_generation) or not self.turns.is_latest(
+            response.turn
+        )
+
+    def mark(self, response: ResponseId, point: Point) -> None:
+        """`response` has reached `point` now."""
+        self.metrics.mark(response.turn, point, self.clock.now())

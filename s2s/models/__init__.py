@@ -1,0 +1,1 @@
+"""Model files on this disk, and where they come from."""

@@ -1,0 +1,300 @@
+"""Model files by name, on this machine: fetched once, checked, placed atomically.
+
+A name is one of the manifest (`whisper-base`), one file of it (`whisper-base/model.bin`), a hub
+address (`hf://owner/repo[@revision][/file]`) or a path. Nothing is fetched before it is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from s2s.models.fetch import HUB_FOLDER, Fetcher, FetchError, Progress, hub_folder, offline, silent
+from s2s.models.manifest import HubPart, Model, ModelFile, read_manifest
+from s2s.system.filelock import locked
+
+State = Literal["present", "missing", "damaged"]
+
+_CHECKED = ".checked.json"
+_HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)(@(?P<revision>[^/]+))?(/(?P<file>.+))?")
+
+
+class StoreError(RuntimeError):
+    """A model that is not to be had. The message names it and says what to do."""
+
+
+def home() -> Path:
+    """Where this program keeps files: `S2S_HOME`, else the user's cache folder of the platform."""
+    chosen = os.environ.get("S2S_HOME", "")
+    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("s2s", False)
+
+
+class Store:
+    """Model files by name. Safe to use from several threads and processes at once."""
+
+    def __init__(
+        self,
+        cache_dir: str | Path | None = None,
+        *,
+        progress: Progress = silent,
+        manifest: Mapping[str, Model] | None = None,
+    ) -> None:
+        """
+        Args:
+            cache_dir: root of the cache; None is `home()`.
+            progress: told how far each download is.
+            manifest: the known models; None is the built-in manifest, joined by a `models.yaml`
+                in the cache folder where there is one (its models win).
+        """
+        self.root = Path(cache_dir).expanduser() if cache_dir else home()
+        self.progress = progress
+        self._manifest = dict(self._read_manifests() if manifest is None else manifest)
+
+    def _read_manifests(self) -> dict[str, Model]:
+        own = self.root / "models.yaml"
+        return read_manifest() | (read_manifest(own) if own.is_file() else {})
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Every model of the manifest."""
+        return tuple(self._manifest.values())
+
+    def folder(self, name: str) -> Path:
+        """A folder of the cache for files made from models (`split`, `voices`); made if missing."""
+        path = self.root / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def path(self, name: str | Path) -> Path:
+        """The file or folder behind `name`, fetched if it is not here yet.
+
+        Args:
+            name: a model of the manifest gives its one file, or the folder of its files;
+                `model/file` gives one file; `hf://...` a file or folder of the hub; what looks
+                like a path (absolute, starting with `.` or `~`, or existing) is taken as it is.
+
+        Raises:
+            StoreError: unknown name, no such path, not fetchable, or a damaged file.
+        """
+        text = str(name)
+        model_name, _, file_name = text.partition("/")
+        if model_name in self._manifest:
+            model = self._manifest[model_name]
+            folder = self._complete(model)
+            names = [file.name for file in model.files]
+            if file_name:
+                if file_name not in names:
+                    raise StoreError(f"{text}: {model_name} has the files {', '.join(names)}.")
+                return folder / file_name
+            return folder / names[0] if len(names) == 1 else folder
+        if text.startswith("hf://"):
+            return self._hub(text)
+        path = Path(text).expanduser()
+        if path.exists():
+            return path
+        if path.is_absolute() or text[:1] in ".~" or os.sep in text or path.suffix:
+            raise StoreError(f"{text}: no such file or folder, and no model of that name.")
+        raise StoreError(self._unknown(text))
+
+    def select(self, names: Iterable[str]) -> tuple[Model, ...]:
+        """The models meant by names of models or groups, each once, in the manifest's order.
+
+        Raises:
+            StoreError: a name that is neither.
+        """
+        wanted: set[str] = set()
+        groups = {group for model in self.models for group in model.groups}
+        for name in names:
+            if name in self._manifest:
+                wanted.add(name)
+            elif name in groups:
+                wanted.update(model.name for model in self.models if name in model.groups)
+            else:
+                raise StoreError(self._unknown(name))
+        return tuple(model for model in self.models if model.name in wanted)
+
+    def state(self, model: Model) -> State:
+        """Whether the model's files are here and whole. Reads only what changed since last time."""
+        folder = self._folder_of(model)
+        checked = _read_checked(folder)
+        for file in model.files:
+            if not (folder / file.name).is_file():
+                return "missing"
+            if _damage(folder / file.name, file, checked):
+                return "damaged"
+        return "present"
+
+    def pull(self, model: Model) -> Path:
+        """Fetch what is missing of a model and replace what is damaged; returns its folder.
+
+        Raises:
+            StoreError: no source gave the right file.
+        """
+        folder = self._folder_of(model)
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / ".lock"):
+            checked = _read_checked(folder)
+            wrong = [
+                file
+                for file in model.files
+                if not (folder / file.name).is_file() or _damage(folder / file.name, file, checked)
+            ]
+            if wrong:
+                self._fetch(model, wrong, folder)
+        return folder
+
+    def _complete(self, model: Model) -> Path:
+        """The model's folder with every file in it; a damaged file is an error, not a download."""
+        folder = self._folder_of(model)
+        checked = _read_checked(folder)
+        for file in model.files:
+            path = folder / file.name
+            if not path.is_file():
+                return self.pull(model)
+            if wrong := _damage(path, file, checked):
+                raise StoreError(
+                    f"{path}: {wrong}. Fetch it again: python -m s2s models pull {model.name}"
+                )
+        return folder
+
+    def _fetch(self, model: Model, files: list[ModelFile], folder: Path) -> None:
+        scratch = folder / ".partial"
+        _clear_scratch(scratch)
+        fetcher = Fetcher(scratch, self.progress)
+        for file in files:
+            reasons: list[str] = []
+            if not any(self._place(file, i, fetcher, folder, reasons) for i in _indices(file)):
+                raise StoreError(_failure(model, file, folder, reasons))
+        shutil.rmtree(scratch, ignore_errors=True)
+
+    def _place(
+        self, file: ModelFile, source: int, fetcher: Fetcher, folder: Path, reasons: list[str]
+    ) -> bool:
+        """Try one source of `file`: join its parts, check, move into place. Adds why it failed."""
+        joined = folder / ".partial" / f"{file.name}.joined"
+        try:
+            digest = _join((fetcher.fetch(part) for part in file.sources[source]), joined)
+        except (FetchError, OSError) as error:
+            reasons.append(str(error))
+            return False
+        size = joined.stat().st_size
+        if digest != file.sha256:
+            joined.unlink()
+            shutil.rmtree(folder / ".partial" / HUB_FOLDER, ignore_errors=True)
+            reasons.append(_mismatch(file, size, digest))
+            return False
+        os.replace(joined, folder / file.name)
+        _note_checked(folder, file)
+        return True
+
+    def _hub(self, address: str) -> Path:
+        match = _HUB.fullmatch(address)
+        if match is None:
+            raise StoreError(f"{address}: a hub address is hf://owner/repo[@revision][/file].")
+        repo, revision, file = match["repo"], match["revision"], match["file"]
+        try:
+            if file is None:
+                return hub_folder(repo, revision)
+            self.root.mkdir(parents=True, exist_ok=True)
+            return Fetcher(self.root, self.progress).fetch(HubPart(repo, file, revision or "main"))
+        except FetchError as error:
+            raise StoreError(f"{error}. Or give a path to the file.") from error
+
+    def _folder_of(self, model: Model) -> Path:
+        return self.root / "models" / model.name
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._manifest, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"no model named {name}.{hint} `python -m s2s models list` shows them."
+
+
+def _clear_scratch(scratch: Path) -> None:
+    """Make the scratch folder, or drop what an earlier run left in it; hub downloads resume."""
+    scratch.mkdir(exist_ok=True)
+    for path in scratch.iterdir():
+        if path.is_dir() and path.name != HUB_FOLDER:
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.is_file():
+            path.unlink()
+
+
+def _indices(file: ModelFile) -> range:
+    return range(len(file.sources))
+
+
+def _failure(model: Model, file: ModelFile, folder: Path, reasons: list[str]) -> str:
+    if offline():
+        return (
+            f"{model.name}: {file.name} is not on this machine ({folder}) and HF_HUB_OFFLINE "
+            f"forbids fetching it. Unset it and run: python -m s2s models pull {model.name}"
+        )
+    tried = "; ".join(reasons) or "the manifest names no source"
+    return f"{model.name}: {file.name} cannot be fetched: {tried}. Check the network and try again."
+
+
+def _mismatch(file: ModelFile, size_bytes: int, digest: str) -> str:
+    return (
+        f"wrong content: expected SHA-256 {file.sha256} ({file.size_bytes} bytes), "
+        f"got {digest} ({size_bytes} bytes)"
+    )
+
+
+def _join(parts: Iterator[Path], target: Path) -> str:
+    """Write the parts one after another to `target`; returns the SHA-256 of the whole."""
+    digest = hashlib.sha256()
+    with target.open("wb") as out:
+        for part in parts:
+            with part.open("rb") as source:
+                while chunk := source.read(1 << 20):
+                    digest.update(chunk)
+                    out.write(chunk)
+        out.flush()
+        os.fsync(out.fileno())
+    return digest.hexdigest()
+
+
+def _damage(path: Path, file: ModelFile, checked: Mapping[str, object]) -> str:
+    """What is wrong with a file that is here, "" for nothing. Hashes it unless that was done."""
+    size = path.stat().st_size
+    if size == file.size_bytes and checked.get(file.name) == _fingerprint(path, file):
+        return ""
+    with path.open("rb") as source:
+        digest = hashlib.file_digest(source, "sha256").hexdigest()
+    if digest != file.sha256:
+        return _mismatch(file, size, digest)
+    _note_checked(path.parent, file)
+    return ""
+
+
+def _fingerprint(path: Path, file: ModelFile) -> list[object]:
+    """What tells that a file is the one that was hashed before: hash wanted, and time written."""
+    return [file.sha256, path.stat().st_mtime_ns]
+
+
+def _read_checked(folder: Path) -> dict[str, object]:
+    try:
+        checked = json.loads((folder / _CHECKED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return checked if isinstance(checked, dict) else {}
+
+
+def _note_checked(folder: Path, file: ModelFile) -> None:
+    """Remember that a file was hashed; a folder that cannot be written is hashed each time."""
+    checked = _read_checked(folder) | {file.name: _fingerprint(folder / file.name, file)}
+    temporary = folder / f"{_CHECKED}.{os.getpid()}"
+    try:
+        temporary.write_text(json.dumps(checked, indent=1), encoding="utf-8")
+        os.replace(temporary, folder / _CHECKED)
+    except OSError:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""One conversation: five stages in their threads, joined by channels."""

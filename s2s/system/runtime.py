@@ -1,0 +1,76 @@
+"""Model runtimes with their threads pinned down, and what this machine is.
+
+Worker threads never spin while there is nothing to do: two stages that spin on two busy cores cost
+more than one (a factor of six on the language model, measured).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+    from s2s.models.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a backend is given besides its own config: `Backend(config, resources)`."""
+
+    store: Store
+    threads: int = 1
+    """Threads this backend may use."""
+
+
+def cores() -> int:
+    """Processor cores this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
+
+
+def cpu_name() -> str:
+    """The processor, as the system names it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def onnx_session(
+    model: str | Path | bytes,
+    *,
+    threads: int = 1,
+    providers: tuple[str, ...] = ("CPUExecutionProvider",),
+    arena: bool = True,
+    spin: bool = False,
+) -> onnxruntime.InferenceSession:
+    """An onnxruntime session with explicit threads that never spin between runs.
+
+    Args:
+        model: path of an .onnx or .ort file, or the serialized model itself.
+        threads: intra-op threads; inter-op is always 1.
+        providers: execution providers in order of preference.
+        arena: False gives memory back after each run instead of keeping the peak.
+        spin: threads wait for each other awake while a run lasts, which pays where nothing else
+            wants the processor meanwhile, and nowhere else.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.enable_cpu_mem_arena = arena
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    source = model if isinstance(model, bytes) else str(model)
+    return onnxruntime.InferenceSession(source, options, providers=list(providers))

@@ -1,0 +1,1 @@
+"""Doubles that are shipped: a simulator, random conversations, scripted models."""

@@ -1,0 +1,1 @@
+"""What this machine can do with a model: measured once, kept."""

@@ -1,0 +1,265 @@
+"""Weights from safetensors files, checked before they are used.
+
+Only the safetensors format is read: nothing in a checkpoint is ever executed. A file is mapped,
+not loaded, and a tensor is widened to float32 when it is asked for, bfloat16 included, so the
+largest model can be converted a few rows at a time. Format: the safetensors README (8 bytes of
+header length, a JSON header, raw little-endian data).
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
+
+Floats = npt.NDArray[np.float32]
+
+_STORED = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
+_HEADER_LIMIT_BYTES = 100_000_000  # of the format
+_NAMED_IN_ERRORS = 4
+
+
+class CheckpointError(ValueError):
+    """A weight file that cannot be used. The message says which, what is wrong and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One tensor's place in a mapped file."""
+
+    file: Path
+    pages: mmap.mmap
+    data: npt.NDArray[np.uint8]
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+class Checkpoint:
+    """The tensors of one model by name: one safetensors file, or several with an index."""
+
+    def __init__(self, path: Path) -> None:
+        """path: a .safetensors file, or the folder that holds model.safetensors.
+
+        Raises CheckpointError when it is missing, truncated or not in the format.
+        """
+        self.path = path
+        self._entries: dict[str, _Entry] = {}
+        for file in _files(path):
+            self._entries |= _read_header(file)
+
+    @property
+    def names(self) -> Iterable[str]:
+        """All tensor names."""
+        return self._entries.keys()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def __getitem__(self, name: str) -> Floats:
+        """The whole tensor, float32; same as ``load``."""
+        return self.load(name)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Its shape. Raises CheckpointError for a name that is not there."""
+        return self._entry(name).shape
+
+    def dtype(self, name: str) -> str:
+        """How it is stored: "F32", "F16" or "BF16"."""
+        return self._entry(name).dtype
+
+    def load(self, name: str) -> Floats:
+        """The whole tensor: float32 in its own shape, not shared with the file."""
+        entry = self._entry(name)
+        whole = _widen(entry, entry.start, entry.end).reshape(entry.shape)
+        if hasattr(mmap, "MADV_DONTNEED"):  # the file's own pages are not needed beside the copy
+            first = entry.start // mmap.PAGESIZE * mmap.PAGESIZE
+            entry.pages.madvise(mmap.MADV_DONTNEED, first, entry.end - first)
+        return whole
+
+    def rows(self, name: str, start: int, stop: int) -> Floats:
+        """A part of a tensor along its first axis: float32 [stop - start, ...]."""
+        entry = self._entry(name)
+        row = prod(entry.shape[1:])
+        width = row * _STORED[entry.dtype].itemsize
+        part = _widen(entry, entry.start + start * width, entry.start + stop * width)
+        return part.reshape(stop - start, *entry.shape[1:])
+
+    def take(self, name: str, ids: npt.NDArray[np.int64]) -> Floats:
+        """Rows of a matrix by number: float32 [n, width]. Raises IndexError for one outside."""
+        entry = self._entry(name)
+        stored = entry.data[entry.start : entry.end].view(_STORED[entry.dtype])
+        return _as_float32(stored.reshape(entry.shape)[ids], entry.dtype)
+
+    def require(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Raise CheckpointError unless every tensor is there with its shape."""
+        missing = [name for name in shapes if name not in self._entries]
+        if missing:
+            raise CheckpointError(f"{self.path}: {_some(missing)} missing; is the download whole?")
+        wrong = [
+            f"{name} is {list(self.shape(name))} and should be {list(shape)}"
+            for name, shape in shapes.items()
+            if self.shape(name) != shape
+        ]
+        if wrong:
+            raise CheckpointError(f"{self.path} does not fit its config.json: {_some(wrong)}")
+
+    def _entry(self, name: str) -> _Entry:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise CheckpointError(f"{self.path}: tensor {name} is missing") from None
+
+
+def open_checkpoint(folder: Path, spec: Spec) -> Checkpoint:
+    """The language-model weights of a checkpoint folder, every name and shape checked against
+    its config. Raises CheckpointError."""
+    checkpoint = Checkpoint(folder)
+    checkpoint.require(language_model_shapes(spec))
+    return checkpoint
+
+
+def language_model_shapes(spec: Spec) -> dict[str, tuple[int, ...]]:
+    """Every tensor of talker, text front end and code predictor, with its shape."""
+    hidden, small = spec.talker.hidden, spec.predictor.hidden
+    inner = spec.text_hidden
+    predictor = "talker.code_predictor"
+    shapes: dict[str, tuple[int, ...]] = {
+        "talker.model.text_embedding.weight": (spec.text_vocabulary, inner),
+        "talker.model.codec_embedding.weight": (spec.talker.vocabulary, hidden),
+        "talker.codec_head.weight": (spec.talker.vocabulary, hidden),
+        "talker.text_projection.linear_fc1.weight": (inner, inner),
+        "talker.text_projection.linear_fc1.bias": (inner,),
+        "talker.text_projection.linear_fc2.weight": (hidden, inner),
+        "talker.text_projection.linear_fc2.bias": (hidden,),
+    }
+    shapes |= _decoder_shapes("talker.model", spec.talker)
+    shapes |= _decoder_shapes(f"{predictor}.model", spec.predictor)
+    for group in range(spec.groups - 1):
+        shapes[f"{predictor}.model.codec_embedding.{group}.weight"] = (spec.codes, hidden)
+        shapes[f"{predictor}.lm_head.{group}.weight"] = (spec.codes, small)
+    if spec.projected:
+        shapes[f"{predictor}.small_to_mtp_projection.weight"] = (small, hidden)
+        shapes[f"{predictor}.small_to_mtp_projection.bias"] = (small,)
+    return shapes
+
+
+def _decoder_shapes(prefix: str, spec: DecoderSpec) -> dict[str, tuple[int, ...]]:
+    query, key = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
+    layer: dict[str, tuple[int, ...]] = {
+        "input_layernorm": (spec.hidden,),
+        "post_attention_layernorm": (spec.hidden,),
+        "self_attn.q_proj": (query, spec.hidden),
+        "self_attn.k_proj": (key, spec.hidden),
+        "self_attn.v_proj": (key, spec.hidden),
+        "self_attn.o_proj": (spec.hidden, query),
+        "self_attn.q_norm": (spec.head_dim,),
+        "self_attn.k_norm": (spec.head_dim,),
+        "mlp.gate_proj": (spec.intermediate, spec.hidden),
+        "mlp.up_proj": (spec.intermediate, spec.hidden),
+        "mlp.down_proj": (spec.hidden, spec.intermediate),
+    }
+    shapes = {
+        f"{prefix}.layers.{at}.{name}.weight": shape
+        for at in range(spec.layers)
+        for name, shape in layer.items()
+    }
+    return shapes | {f"{prefix}.norm.weight": (spec.hidden,)}
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    single, index = path / "model.safetensors", path / "model.safetensors.index.json"
+    if single.is_file():
+        return [single]
+    if index.is_file():
+        try:
+            names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+        except (ValueError, KeyError, AttributeError) as error:
+            raise CheckpointError(f"{index} is not an index of safetensors files") from error
+        return [path / name for name in sorted(set(names))]
+    others = sorted(file.name for file in path.glob("*") if file.suffix in {".bin", ".pt", ".pth"})
+    hint = f" (only safetensors files are read, not {_some(others)})" if others else ""
+    raise CheckpointError(f"{path} holds no model.safetensors{hint}")
+
+
+def _read_header(file: Path) -> dict[str, _Entry]:
+    """Entries of one file, after checking that every one lies inside it."""
+    try:
+        with file.open("rb") as opened:
+            pages = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{file} cannot be read: {error}") from error
+    data = np.frombuffer(pages, np.uint8)
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if data.size < 8 or length > _HEADER_LIMIT_BYTES:
+        raise CheckpointError(f"{file} is not a safetensors file")
+    if 8 + length > data.size:
+        raise CheckpointError(f"{file} is cut off inside its header; fetch it again")
+    try:
+        header = json.loads(data[8 : 8 + length].tobytes())
+    except ValueError as error:
+        raise CheckpointError(f"{file} is not a safetensors file: {error}") from error
+    if not isinstance(header, dict):
+        raise CheckpointError(f"{file} is not a safetensors file")
+    header.pop("__metadata__", None)
+    return {
+        name: _read_entry(file, pages, data, 8 + length, name, value)
+        for name, value in header.items()
+    }
+
+
+def _read_entry(
+    file: Path,
+    pages: mmap.mmap,
+    data: npt.NDArray[np.uint8],
+    base: int,
+    name: str,
+    value: object,
+) -> _Entry:
+    try:
+        fields = cast("dict[str, object]", value)
+        dtype, shape = str(fields["dtype"]), tuple(cast("list[int]", fields["shape"]))
+        start, end = cast("list[int]", fields["data_offsets"])
+        count = prod(shape)
+    except (TypeError, KeyError, ValueError) as error:
+        raise CheckpointError(f"{file}: the entry of {name} is malformed") from error
+    if dtype not in _STORED:
+        raise CheckpointError(
+            f"{file}: {name} is stored as {dtype}; known are {', '.join(_STORED)}"
+        )
+    if end - start != count * _STORED[dtype].itemsize or start < 0:
+        raise CheckpointError(f"{file}: {name} has {end - start} bytes for {list(shape)} {dtype}")
+    if base + end > data.size:
+        short = base + end - data.size
+        raise CheckpointError(f"{file} is cut off: {name} ends {short} bytes after it")
+    return _Entry(file, pages, data, dtype, shape, base + start, base + end)
+
+
+def _widen(entry: _Entry, start: int, end: int) -> Floats:
+    if not entry.start <= start <= end <= entry.end:
+        raise IndexError(f"bytes {start} to {end} are outside the tensor")
+    return _as_float32(np.frombuffer(entry.data[start:end], _STORED[entry.dtype]), entry.dtype)
+
+
+def _as_float32(stored: npt.NDArray[np.generic], dtype: str) -> Floats:
+    if dtype == "BF16":
+        return (stored.astype(np.uint32) << 16).view(np.float32)
+    return stored.astype(np.float32)
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_NAMED_IN_ERRORS])
+    rest = len(names) - _NAMED_IN_ERRORS
+    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -1,0 +1,1 @@
+"""The codec decoder: codes to sound, whatever computes it."""

@@ -1,0 +1,1 @@
+"""The one loop from a request to sound, for every backend."""

@@ -1,0 +1,298 @@
+"""How many frames are decoded at a time: pure policy, told the time, knowing no model.
+
+Fields and formulas carry the names of vLLM-Omni's server (``deploy/qwen3_tts.yaml`` and
+``stage_input_processors/chunk_size_utils.py``, 0.28), so that both ends can be compared on one
+schedule. One thing is not copied: what is emitted is always ``length - emitted``, never a modulo
+of the length, with which the server can send a last full chunk twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from s2s.tts.qwen3.engine.costs import FRAME_MS, Costs
+
+_EWMA_ALPHA = 0.3
+_EDGE_MOST_FRAMES = 25
+_EDGE_LONGEST_CALL_MS = 250.0
+_EDGE_SPARE = 0.1  # by which a chunk may take longer than measured
+_EDGE_RESERVES = ((0.2, 250.0), (0.1, 400.0), (0.05, 400.0), (0.02, 400.0), (0.0, 400.0))
+"""What should be left of real time, and how late the first chunk may be for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleConfig:
+    """Chunk sizes in frames.
+
+    ``initial_codec_chunk_frames`` 0 lets the load choose the first chunk. A ramp overrides it;
+    ``codec_chunk_adaptive`` overrides both. ``codec_left_context_frames`` is the window a decoder
+    without state would decode again; the stateful one here never does.
+
+    ``edge_costs`` is this project's own: chunks that grow with the sound that waits unplayed, by
+    what a chunk costs on this machine; after the first it overrides everything above.
+    """
+
+    initial_codec_chunk_frames: int = 1
+    codec_chunk_frames: int = 25
+    codec_chunk_ramp: tuple[int, ...] = ()
+    codec_chunk_adaptive: bool = False
+    codec_chunk_min_frames: int = 2
+    codec_chunk_safety_margin_ms: float = 50.0
+    codec_chunk_ramp_divisor: int = 15
+    codec_chunk_ramp_delta_min: int = 2
+    codec_left_context_frames: int = 72
+    edge_costs: Costs | None = None
+
+    def __post_init__(self) -> None:
+        if self.codec_chunk_frames < 1 or self.initial_codec_chunk_frames < 0:
+            raise ValueError(
+                f"chunks of {self.initial_codec_chunk_frames} and {self.codec_chunk_frames} frames"
+            )
+        if self.codec_chunk_ramp and not _valid_ramp(self.codec_chunk_ramp):
+            raise ValueError(
+                f"codec_chunk_ramp is {self.codec_chunk_ramp}: at least two sizes, each above 0"
+            )
+
+
+def parse_chunk_ramp(text: str) -> tuple[int, ...]:
+    """A ramp written as "2,4,8". Raises ValueError unless it has two sizes or more, all above 0."""
+    try:
+        ramp = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        ramp = ()
+    if not _valid_ramp(ramp):
+        raise ValueError(f"{text!r} is no ramp: write at least two sizes above 0, as in 2,4,8")
+    return ramp
+
+
+def max_ic_for_chunk_size(codec_chunk_frames: int) -> int:
+    """The largest dynamic first chunk: the largest power of two below the steady size."""
+    return 1 if codec_chunk_frames <= 2 else 1 << (codec_chunk_frames - 1).bit_length() - 1
+
+
+def compute_dynamic_initial_chunk_size(active: int, max_num_seqs: int, max_ic: int) -> int:
+    """The first chunk by load: 2 frames when idle, ``max_ic`` when every place is taken."""
+    steps = [2**power for power in range(1, max_ic.bit_length())] or [max_ic]
+    if max_num_seqs <= 0:
+        return steps[0]
+    load = min(active / max_num_seqs, 1.0)
+    return steps[round(load * (len(steps) - 1))]
+
+
+def ramp_chunk_size(ramp: Sequence[int], codec_chunk_frames: int, index: int) -> int:
+    """Frames of chunk ``index``."""
+    return ramp[index] if index < len(ramp) else codec_chunk_frames
+
+
+def ramp_cumulative(ramp: Sequence[int], codec_chunk_frames: int, index: int) -> int:
+    """Frames up to and with chunk ``index``."""
+    beyond = max(0, index + 1 - len(ramp))
+    return sum(ramp[: index + 1]) + beyond * codec_chunk_frames
+
+
+def ramp_decode_windows(ramp: Sequence[int], codec_left_context_frames: int) -> list[int]:
+    """Frames a decoder without state would decode for each chunk of the ramp."""
+    before = [0, *accumulate(ramp)]
+    return [
+        size + min(emitted, codec_left_context_frames)
+        for size, emitted in zip(ramp, before, strict=False)
+    ]
+
+
+class ChunkSchedule:
+    """Decides, frame by frame, when one utterance's frames go to the decoder."""
+
+    def __init__(self, config: ScheduleConfig, active: int = 0, max_num_seqs: int = 1) -> None:
+        """``active`` of ``max_num_seqs`` places are taken: the load, for a dynamic first chunk."""
+        self._config = config
+        self._emitted = 0
+        self._index = 0
+        steady = config.codec_chunk_frames
+        dynamic = compute_dynamic_initial_chunk_size(
+            active, max_num_seqs, max_ic_for_chunk_size(steady)
+        )
+        first = config.initial_codec_chunk_frames or dynamic
+        self._ramp: Sequence[int] = config.codec_chunk_ramp or (min(first, steady),)
+        self._adaptive: _Paced | _Adaptive | None = None
+        if config.edge_costs is not None:
+            self._adaptive = _Paced(config.edge_costs, min(first, steady), steady)
+        elif config.codec_chunk_adaptive:
+            self._adaptive = _Adaptive(config, dynamic)
+
+    @property
+    def emitted(self) -> int:
+        """Frames handed out so far."""
+        return self._emitted
+
+    def emit(self, length: int, finished: bool, now_ms: float) -> int:
+        """How many frames to decode now, 0 to wait.
+
+        ``length`` frames exist so far, ``finished`` says there will be no more; ``now_ms`` is any
+        clock that only goes forward. The frames are those from ``emitted`` to ``length``.
+        """
+        fresh = length - self._emitted
+        if fresh <= 0:
+            return 0
+        if not finished and length < self._target():
+            return 0
+        if self._adaptive is not None:
+            self._adaptive.note(fresh, now_ms)
+        self._emitted = length
+        self._index += 1
+        return fresh
+
+    def _target(self) -> int:
+        """The length at which the next chunk goes out."""
+        if self._adaptive is not None:
+            return self._emitted + self._adaptive.target
+        steady = self._config.codec_chunk_frames
+        return ramp_cumulative(self._ramp, steady, self._index)
+
+
+class _Paced:
+    """Chunks as large as the sound still unplayed allows, when playback began with the first."""
+
+    def __init__(self, costs: Costs, first: int, most: int) -> None:
+        self._costs = costs
+        self._most = most
+        self._least = min(first, most)
+        self.target = first
+        self._emitted = 0
+        self._free_ms = 0.0
+        self._play_from_ms: float | None = None
+
+    def note(self, frames: int, now_ms: float) -> None:
+        """A chunk of ``frames`` goes out now; settles ``target``, the frames of the next."""
+        costs = self._costs
+        free_ms = max(now_ms, self._free_ms) + costs.decoded_ms(frames)
+        self._free_ms = free_ms
+        if self._play_from_ms is None:
+            self._play_from_ms = free_ms
+        self._emitted += frames
+        until_ms = self._play_from_ms + self._emitted * FRAME_MS
+        codes_from_ms = now_ms if costs.together else free_ms
+        for size in range(self._most, self._least, -1):
+            decode_from_ms = max(codes_from_ms + size * costs.codes_ms, free_ms)
+            takes_ms = decode_from_ms + costs.decoded_ms(size) - now_ms
+            if now_ms + (1 + _EDGE_SPARE) * takes_ms <= until_ms:
+                self.target = size
+                return
+        self.target = self._least
+
+
+class _Adaptive:
+    """vLLM-Omni's AdaptiveChunkController: as large as the audio still unplayed allows, never
+    shrinking. The next size is settled when a chunk goes out."""
+
+    def __init__(self, config: ScheduleConfig, first: int) -> None:
+        self._config = config
+        self.target = min(first, config.codec_chunk_frames)
+        self._ewma_ms = 0.0
+        self._emitted = 0
+        self._first_ms: float | None = None
+        self._last_ms = 0.0
+
+    def note(self, frames: int, now_ms: float) -> None:
+        """A chunk of ``frames`` goes out now; settles ``target``, the frames of the next."""
+        if self._first_ms is None:
+            self._first_ms = now_ms
+        else:
+            measured = (now_ms - self._last_ms) / frames
+            smoothed = _EWMA_ALPHA * measured + (1 - _EWMA_ALPHA) * self._ewma_ms
+            self._ewma_ms = smoothed if self._ewma_ms else measured
+        self._last_ms = now_ms
+        self._emitted += frames
+        self.target = self._next(self._emitted * FRAME_MS - (now_ms - self._first_ms))
+
+    def _next(self, buffer_ms: float) -> int:
+        config, steady = self._config, self._config.codec_chunk_frames
+        margin = config.codec_chunk_safety_margin_ms
+        if self._ewma_ms > 0 and buffer_ms >= steady * self._ewma_ms + margin:
+            return steady
+        affordable = config.codec_chunk_min_frames
+        if self._ewma_ms > 0:
+            affordable = int(max(0.0, buffer_ms - margin) / self._ewma_ms)
+        greedy = min(max(affordable, config.codec_chunk_min_frames), steady)
+        delta = max(
+            config.codec_chunk_ramp_delta_min,
+            int(self._ewma_ms / config.codec_chunk_ramp_divisor),
+        )
+        return min(max(self.target + delta, greedy), steady)
+
+
+def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[float, int]]:
+    """The chunks of an utterance of ``frames``: (ready in ms after the prefill, frames)."""
+    schedule = ChunkSchedule(config)
+    chunks: list[tuple[float, int]] = []
+    free_ms, before, since_ms = 0.0, 0, 0.0
+    for length in range(1, frames + 1):
+        now_ms = since_ms + (length - before) * costs.codes_ms
+        size = schedule.emit(length, length == frames, now_ms)
+        if not size:
+            continue
+        free_ms = costs.ready_ms(free_ms, length - size, size)
+        chunks.append((free_ms, size))
+        if not costs.together:
+            before, since_ms = length, free_ms
+    return chunks
+
+
+def chunk_sizes(config: ScheduleConfig, frames: int, costs: Costs) -> list[int]:
+    """The chunks an utterance of ``frames`` is cut into."""
+    return [size for _, size in timeline(config, frames, costs)]
+
+
+def stall_ms(config: ScheduleConfig, frames: int, costs: Costs) -> float:
+    """How long playback that starts with the first chunk falls silent in all."""
+    chunks = timeline(config, frames, costs)
+    return uninterrupted_start_ms(chunks) - chunks[0][0] if chunks else 0.0
+
+
+def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
+    """The earliest start of playback that never runs dry.
+
+    chunks: (arrival in ms, frames) in order of arrival. The same clock as the arrivals'.
+    """
+    start, before = 0.0, 0
+    for arrival_ms, frames in chunks:
+        start = max(start, arrival_ms - before * FRAME_MS)
+        before += frames
+    return start
+
+
+def edge_schedule(costs: Costs) -> ScheduleConfig:
+    """The schedule for a machine: a first chunk small enough to be early and large enough that
+    what follows keeps ahead of playback, with something in reserve; then chunks as large as the
+    sound that still waits allows (`_Paced`). The largest throughout for a machine that cannot keep
+    up: it does the least work, and whoever plays has to wait.
+    """
+    most = _most_frames(costs)
+    wishes = (_first_frames(costs, most, *reserve) for reserve in _EDGE_RESERVES)
+    first = next(filter(None, wishes), most)
+    return ScheduleConfig(
+        initial_codec_chunk_frames=first, codec_chunk_frames=most, edge_costs=costs
+    )
+
+
+def _first_frames(costs: Costs, most: int, reserve: float, latest_ms: float) -> int | None:
+    """The smallest chunk that keeps up, a ``reserve`` of real time left; None when there is none
+    or it comes later than ``latest_ms``."""
+    keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= FRAME_MS * (1 - reserve))
+    first = next(keep_up, None)
+    if first is None or costs.ready_ms(0.0, 0, first) > latest_ms:
+        return None
+    return first
+
+
+def _most_frames(costs: Costs) -> int:
+    """The largest chunk: longer calls gain nothing, and nobody can stop them."""
+    for frames in range(_EDGE_MOST_FRAMES, 1, -1):
+        if costs.call_ms + frames * costs.decode_ms <= _EDGE_LONGEST_CALL_MS:
+            return frames
+    return 1
+
+
+def _valid_ramp(ramp: Sequence[int]) -> bool:
+    return len(ramp) >= 2 and all(size > 0 for size in ramp)

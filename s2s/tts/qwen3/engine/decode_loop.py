@@ -1,0 +1,196 @@
+"""The one loop that makes frames of codes, the same for every backend.
+
+Talker and predictor take turns; between them lie sampling, the feedback of codes and text, and
+the question whether anybody still wants to hear it. Knows nothing of sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.spec import Generation, Spec
+from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards, Watch
+from s2s.tts.qwen3.interfaces import (
+    CodePredictor,
+    Embeddings,
+    Floats,
+    Ids,
+    PredictorState,
+    Stale,
+    State,
+    Talker,
+    TalkerOutput,
+)
+from s2s.tts.qwen3.sampling import Draws, FirstCodes, SeededDraws
+from s2s.tts.qwen3.text.prompt import Prompt
+
+PREFILL_POSITIONS = 64
+"""Prompt positions between two questions whether to stop."""
+
+FED_FRAMES = 750
+"""The most frames of a text whose length is not known when it begins: a minute."""
+
+T = TypeVar("T", bound=State)
+P = TypeVar("P", bound=PredictorState)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModel(Generic[T, P]):
+    """The parts that turn a prompt into codes."""
+
+    spec: Spec
+    embeddings: Embeddings
+    talker: Talker[T]
+    predictor: CodePredictor[P]
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One utterance's sampling: settings, random numbers, guards."""
+
+    generation: Generation
+    talker_draws: Draws
+    predictor_draws: Draws
+    guards: Guards = UNGUARDED
+
+    @classmethod
+    def seeded(
+        cls, generation: Generation, seed: int, guards: Guards = UNGUARDED, attempt: int = 0
+    ) -> Take:
+        """All random numbers from one seed; other ones for every attempt."""
+        talker, predictor = SeededDraws(seed, 2 * attempt), SeededDraws(seed, 2 * attempt + 1)
+        return cls(generation, talker, predictor, guards)
+
+
+@dataclass(slots=True)
+class FrameReport:
+    """What making the frames took. Times are wall time in seconds."""
+
+    ending: Ending | None = None
+    frames: int = 0
+    unwanted_frames: int = 0
+    """Frames at the end that a guard found to say nothing."""
+    prefilled_positions: int = 0
+    talker_steps: int = 0
+    prefill_s: float = 0.0
+    stall_s: float = 0.0
+    """Time in which it stood still because the next token of the text had not come."""
+    talker_s: list[float] = field(default_factory=list)
+    predictor_s: list[float] = field(default_factory=list)
+    predictor_passes: int = 0
+
+
+def frame_limit(prompt: Prompt, spec: Spec, take: Take) -> int:
+    """The most frames an utterance may have: by its text, as far as it is known, the settings and
+    the model's reach."""
+    generation = take.generation.max_new_tokens - 1
+    room = spec.talker.max_positions - len(prompt.embeddings)
+    coming = prompt.coming
+    if coming is None:
+        wanted = take.guards.limit(prompt.text_tokens)
+    else:
+        wanted = take.guards.limit(coming.tokens) if coming.ended else FED_FRAMES
+        room = min(room, FED_FRAMES)
+    limit = min(generation, room) if wanted is None else min(generation, room, wanted)
+    if limit < 1:
+        raise ValueError(f"a prompt of {len(prompt.embeddings)} positions leaves no room to speak")
+    return limit
+
+
+def prefill(
+    talker: Talker[T], state: T, prompt: Prompt, done: int, stale: Stale, report: FrameReport
+) -> TalkerOutput | None:
+    """Feed a prompt from position ``done`` on; None when it went stale on the way.
+
+    The prompt is always cut at the end of its prefix, whether that is fed or was kept from an
+    earlier utterance: the same pieces give the same rounding, so the same seed the same speech.
+    """
+    began, out = perf_counter(), None
+    ends = [*range(PREFILL_POSITIONS, prompt.prefix, PREFILL_POSITIONS), prompt.prefix]
+    ends += [*range(prompt.prefix + PREFILL_POSITIONS, len(prompt.embeddings), PREFILL_POSITIONS)]
+    ends.append(len(prompt.embeddings))
+    for end in ends:
+        if end <= done:
+            continue
+        if stale():
+            return None
+        out = talker.prefill(state, prompt.embeddings[done:end])
+        report.prefilled_positions += end - done
+        done = end
+    report.prefill_s = perf_counter() - began
+    return out
+
+
+def next_text(prompt: Prompt, frame: int, stale: Stale, report: FrameReport) -> Floats | None:
+    """float32 [H]: what is added to the codes of a frame. Stands still until a text that is still
+    being written has come that far; None when it never will."""
+    if prompt.coming is None:
+        return prompt.text_vector(frame)
+    began = perf_counter()
+    text = prompt.coming.vector(frame + 1, stale)
+    report.stall_s += perf_counter() - began
+    return text
+
+
+def frames(
+    model: LanguageModel[T, P],
+    states: tuple[T, P],
+    out: TalkerOutput,
+    prompt: Prompt,
+    take: Take,
+    stale: Stale,
+    report: FrameReport,
+) -> Generator[Ids, None, None]:
+    """Frames of codes, int64 [G] each, until the end; ``report.ending`` then says which.
+
+    ``out`` is what the prefill gave. ``stale`` is asked before every talker step and before every
+    frame; between the two, a text that is still being written is waited for. Official loop:
+    qwen-tts 0.1.1, ``Qwen3TTSTalkerForConditionalGeneration.forward``.
+    """
+    spec, generation = model.spec, take.generation
+    watch = Watch(take.guards)
+    first = FirstCodes(
+        codes=spec.codes,
+        eos=spec.ids.eos,
+        sampling=generation.talker,
+        repetition_penalty=generation.repetition_penalty,
+        min_new_tokens=generation.min_new_tokens,
+    )
+    while True:
+        if stale():
+            report.ending = Ending.STOPPED
+            return
+        code0 = first.choose(out.logits, take.talker_draws)
+        if code0 == spec.ids.eos:
+            report.ending = Ending.END
+            return
+        began, passes = perf_counter(), states[1].passes
+        rest = model.predictor.frame(
+            states[1], out.hidden, code0, generation.predictor, take.predictor_draws
+        )
+        report.predictor_s.append(perf_counter() - began)
+        report.predictor_passes += states[1].passes - passes
+        codes = np.concatenate([[code0], rest])
+        at = report.frames
+        report.frames += 1
+        report.ending = watch.after(
+            code0, prompt.text_left(at), limit=frame_limit(prompt, spec, take)
+        )
+        if report.ending is not None:
+            report.unwanted_frames = watch.trailing_frames(report.ending)
+        yield codes
+        if report.ending is not None:
+            return
+        text = next_text(prompt, at, stale, report)
+        if text is None or stale():
+            report.ending = Ending.STOPPED
+            return
+        began = perf_counter()
+        out = model.talker.step(states[0], model.embeddings.frames(codes[None])[0] + text)
+        report.talker_steps += 1
+        report.talker_s.append(perf_counter() - began)

@@ -1,0 +1,80 @@
+"""What an utterance took, and what it says of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from s2s.tts.base import PassageReport
+from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, uninterrupted_start_ms
+from s2s.tts.qwen3.engine.decode_loop import FrameReport
+from s2s.tts.qwen3.engine.stop_rules import Ending
+
+
+@dataclass(slots=True)
+class Report(FrameReport):
+    """What an utterance took, as far as it has come."""
+
+    text_tokens: int = 0
+    prompt_positions: int = 0
+    withheld_frames: int = 0
+    retries: int = 0
+    """Attempts that went round in circles before anything was heard."""
+    codec_s: list[float] = field(default_factory=list)
+    decoded_frames: list[int] = field(default_factory=list)
+    """Frames of each call of the decoder, as ``codec_s`` has its times."""
+    chunk_frames: list[int] = field(default_factory=list)
+    chunk_at_s: list[float] = field(default_factory=list)
+    """When each chunk was ready, from the start of the utterance."""
+    began_s: float = 0.0
+    """The start, by ``time.perf_counter``: when the first chunk was asked for."""
+
+    def costs(self, together: bool = False) -> Costs:
+        """What this machine needs, as far as this utterance shows. together: see ``Costs``."""
+        codes_s = sum(
+            median(times) if times else 0.0 for times in (self.talker_s, self.predictor_s)
+        )
+        calls = zip(self.decoded_frames, (1000 * took_s for took_s in self.codec_s), strict=True)
+        return Costs.measured(1000 * codes_s, list(calls), together)
+
+    @property
+    def uninterrupted_start_s(self) -> float:
+        """The earliest start of playback that never runs dry, from the start of the utterance; the
+        first chunk may be there before."""
+        at_ms = (1000 * at_s for at_s in self.chunk_at_s)
+        return uninterrupted_start_ms(list(zip(at_ms, self.chunk_frames, strict=True))) / 1000
+
+    @property
+    def audio_s(self) -> float:
+        """Seconds of sound given out."""
+        return sum(self.chunk_frames) * FRAME_MS / 1000
+
+    @property
+    def work_s(self) -> float:
+        """Seconds of work, waiting left out: for text, and for whoever reads the chunks."""
+        return self.prefill_s + sum(self.talker_s) + sum(self.predictor_s) + sum(self.codec_s)
+
+    @property
+    def passage(self) -> PassageReport:
+        """What of it belongs in an answer's metrics, once it has ended."""
+        found: dict[str, float] = {"frames": self.frames, "withheld_frames": self.withheld_frames}
+        if self.retries:
+            found["retries"] = self.retries
+        if self.predictor_s:
+            found["passes_a_frame"] = round(self.predictor_passes / len(self.predictor_s), 2)
+        if self.audio_s:
+            found["rtf"] = round(self.work_s / self.audio_s, 3)
+            found["first_chunk_ms"] = round(1000 * self.chunk_at_s[0], 1)
+            found["uninterrupted_start_ms"] = round(1000 * self.uninterrupted_start_s, 1)
+        return PassageReport((self.ending or Ending.STOPPED).name.lower(), found)
+
+    @property
+    def in_vain(self) -> bool:
+        """It went round in circles before anything was heard: it can be tried again unnoticed."""
+        return self.ending is Ending.REPETITION and not self.chunk_frames
+
+    def again(self) -> None:
+        """What was made so far counts as work only: it starts anew."""
+        self.ending = None
+        self.frames = self.unwanted_frames = self.withheld_frames = 0
+        self.retries += 1

@@ -1,0 +1,62 @@
+"""Codes to sound on the compiled kernel: the `CodecDecoder` port.
+
+States are those of `OnnxCodecDecoder`, by the same names: what one has exported the other restores.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+from s2s.tts.qwen3.interfaces import Floats, Ids, Stale
+from s2s.tts.qwen3.native import codec_transformer as codec_latent
+from s2s.tts.qwen3.native import codec_upsampler as codec_kernel
+from s2s.tts.qwen3.native.codec_transformer import LatentKernel
+from s2s.tts.qwen3.native.codec_upsampler import WideKernel
+from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.onnx.layers import Tensors
+
+MAX_FRAMES_A_RUN = 8
+"""A longer call is cut into runs of this many frames: more would not make a frame cheaper, and the
+kernel has memory for as many."""
+
+
+class NativeCodecDecoder(CheckpointDecoder):
+    """The codec decoder of a checkpoint. Weights are shared by all states; a call may come from
+    any thread (calls take turns), a state from one at a time. Any split into calls and any number
+    of threads give the same samples to the last bit."""
+
+    def __init__(self, spec: CodecDecoderSpec, tensors: Tensors, team: Team) -> None:
+        """Pack a checkpoint's tensors; ``team`` computes.
+
+        Raises KernelError when memory runs out or the kernel cannot do it, CodecError for a tensor
+        of another shape.
+        """
+        with ThreadPoolExecutor(1) as beside:
+            latent = beside.submit(LatentKernel, team, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._wide = WideKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._latent = latent.result()
+        narrow = codec_latent.remembered(spec, 0)
+        shapes = narrow | {
+            name: (state.steps, state.width)
+            for name, state in codec_kernel.remembered(spec).items()
+        }
+        self._names, self._narrow = list(shapes), len(narrow)
+        empty = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+        super().__init__(spec, {}, empty)
+
+    def _longest_run(self) -> int:
+        return MAX_FRAMES_A_RUN
+
+    def _run(self, state: CodecState, codes: Ids, stale: Stale) -> Floats:
+        past = [state.arrays[name] for name in self._names]
+        latents, narrow = self._latent.run(codes, state.position, past[: self._narrow])
+        samples, wide = self._wide.run(
+            latents, len(codes), state.position, past[self._narrow :], stale
+        )
+        state.arrays = dict(zip(self._names, [*narrow, *wide], strict=True))
+        state.position += len(codes)
+        return samples

@@ -1,0 +1,198 @@
+"""The narrow part of the codec decoder on the compiled kernel: codes in, latent steps out.
+
+All of it is reading weights, from large pages where the system has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_float, c_int, c_longlong, c_void_p
+from typing import ClassVar
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, KERNEL, LatentWeights
+from s2s.tts.qwen3.interfaces import Floats, Ids
+from s2s.tts.qwen3.native.codec_packing import Memory, Product, addresses, padded, panel_floats
+from s2s.tts.qwen3.native.library import Functions, KernelError, bind
+from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.onnx.layers import STATE_PREFIX, Tensors, Wide
+
+_INPUT_TAPS = 3
+
+
+class _Layer(Structure):
+    _fields_: ClassVar = [(name, Product) for name in ("query_key_value", "out", "gate_up", "down")]
+
+
+class _Upsample(Structure):
+    _fields_: ClassVar = [
+        ("spread", Product),
+        ("taps", c_void_p),
+        ("taps_bias", c_void_p),
+        ("up", Product),
+        ("down", Product),
+    ]
+
+
+class _Shape(Structure):
+    _fields_: ClassVar = [
+        ("layers", c_int),
+        ("heads", c_int),
+        ("head_dim", c_int),
+        ("window", c_int),
+        ("upsamples", c_int),
+        ("frames", c_int),
+        ("epsilon", c_float),
+        ("step_epsilon", c_float),
+        ("frequencies", c_void_p),
+        ("input", Product),
+        ("layer", POINTER(_Layer)),
+        ("upsample", POINTER(_Upsample)),
+    ]
+
+
+_FUNCTIONS: Functions = {
+    "latent_new": (c_void_p, [POINTER(_Shape), c_void_p]),
+    "latent_free": (None, [c_void_p]),
+    "latent_run": (
+        None,
+        [c_void_p, c_void_p, c_int, c_longlong, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
+    ),
+}
+
+
+def remembered(spec: CodecDecoderSpec, frames: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of what this part remembers after so many frames, by the names of the graphs' states,
+    in the kernel's order."""
+    held = min(frames, spec.window_frames - 1)
+    states: dict[str, tuple[int, ...]] = {"input": (_INPUT_TAPS - 1, spec.codebook_dim)}
+    for layer in range(spec.layers):
+        for part in ("key", "value"):
+            states[f"{part}_{layer}"] = (spec.heads, held, spec.head_dim)
+    for at in range(len(spec.upsampling_ratios)):
+        states[f"convnext_{at}"] = (KERNEL - 1, spec.latent_dim)
+    return {STATE_PREFIX + name: shape for name, shape in states.items()}
+
+
+class LatentKernel:
+    """The packed weights of one checkpoint and the memory it is computed in."""
+
+    def __init__(
+        self, team: Team, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+    ) -> None:
+        """Pack the weights; a call takes at most ``frames`` frames.
+
+        Raises KernelError when memory runs out or a width is not a multiple of 16, CodecError for a
+        tensor of another shape.
+        """
+        for width in (spec.codebook_dim, spec.latent_dim, spec.hidden_size, spec.head_dim,
+                      spec.intermediate_size):  # fmt: skip
+            if padded(width) != width:
+                raise KernelError(f"a codec decoder with a width of {width}: not a multiple of 16")
+        self._team, self._lib, self._spec = team, team.kernel, spec
+        bind(self._lib, _FUNCTIONS)
+        weights = LatentWeights(tensors, spec)
+        self._books = weights.books().astype(np.float32)
+        self._memory = Memory(team, _floats_needed(spec))
+        shape = _pack(self._memory, weights, frames)
+        self._latent: int = self._lib.latent_new(ctypes.byref(shape), team.pointer)
+        if not self._latent:
+            raise KernelError("no memory for a codec decoder")
+        self._shape = shape  # the kernel reads what it points to
+        self._free = weakref.finalize(self, self._lib.latent_free, self._latent)
+
+    def run(self, codes: Ids, before: int, past: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
+        """Steps for the wide part, and the states after them.
+
+        codes: int64 [frames, groups]; returns float32 [frames * steps, latent_dim]. before: frames
+        that came earlier. past: in the order of `remembered`.
+        """
+        spec, frames = self._spec, len(codes)
+        vectors = self._vectors(codes)
+        past = [np.ascontiguousarray(array) for array in past]
+        after = [
+            np.empty(shape, np.float32) for shape in remembered(spec, before + frames).values()
+        ]
+        steps = frames * int(np.prod(spec.upsampling_ratios))
+        latents = np.empty((steps, spec.latent_dim), np.float32)
+        self._lib.latent_run(
+            self._latent, vectors.ctypes.data, frames, before, addresses(past), addresses(after),
+            latents.ctypes.data,
+        )  # fmt: skip
+        return latents, after
+
+    def _vectors(self, codes: Ids) -> Floats:
+        """Sums of code vectors, semantic beside acoustic: [frames, codebook_dim]."""
+        groups = np.arange(codes.shape[1]) * self._spec.codebook_size
+        found = self._books[codes + groups]
+        return np.concatenate([found[:, 0], found[:, 1:].sum(1)], axis=1)
+
+
+def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
+    spec = weights.spec
+    matrix, bias = weights.input()
+    layers = (_Layer * spec.layers)(*(_layer(memory, weights, at) for at in range(spec.layers)))
+    count = len(spec.upsampling_ratios)
+    upsamples = (_Upsample * count)(*(_upsample(memory, weights, at) for at in range(count)))
+    exponents = np.arange(0, spec.head_dim, 2, dtype=np.float32) / np.float32(spec.head_dim)
+    frequencies = np.float32(1.0) / np.float32(spec.rope_theta) ** exponents
+    return _Shape(
+        layers=spec.layers,
+        heads=spec.heads,
+        head_dim=spec.head_dim,
+        window=spec.window_frames,
+        upsamples=count,
+        frames=frames,
+        epsilon=spec.rms_norm_eps,
+        step_epsilon=CONVNEXT_EPS,
+        frequencies=memory.vector(frequencies.astype(np.float64), len(frequencies)),
+        input=memory.product(np.split(matrix, _INPUT_TAPS), bias),
+        layer=layers,
+        upsample=upsamples,
+    )
+
+
+def _layer(memory: Memory, weights: LatentWeights, at: int) -> _Layer:
+    layer = weights.layer(at)
+    return _Layer(
+        *(
+            memory.product([matrix], np.zeros(matrix.shape[1]))
+            for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
+        )
+    )
+
+
+def _upsample(memory: Memory, weights: LatentWeights, at: int) -> _Upsample:
+    upsample = weights.upsample(at)
+    taps: Wide = upsample.taps.weight[:, 0].T
+
+    def product(pair: tuple[Wide, Wide]) -> Product:
+        return memory.product([pair[0]], pair[1])
+
+    return _Upsample(
+        product(upsample.spread),
+        memory.vector(taps.ravel(), taps.size),
+        memory.vector(upsample.taps.bias, len(upsample.taps.bias)),
+        product(upsample.up),
+        product(upsample.down),
+    )
+
+
+def _floats_needed(spec: CodecDecoderSpec) -> int:
+    """Room for all weights."""
+    hidden, inner, latent = spec.hidden_size, spec.intermediate_size, spec.latent_dim
+    heads = spec.heads * spec.head_dim
+    total = panel_floats(_INPUT_TAPS * spec.codebook_dim, hidden) + padded(spec.head_dim)
+    total += spec.layers * sum(
+        panel_floats(*shape)
+        for shape in ((hidden, 3 * heads), (heads, hidden), (hidden, 2 * inner), (inner, hidden))
+    )
+    for at, factor in enumerate(spec.upsampling_ratios):
+        total += panel_floats(latent if at else hidden, factor * latent)
+        total += panel_floats(latent, 4 * latent) + panel_floats(4 * latent, latent)
+        total += (KERNEL + 1) * latent
+    return total

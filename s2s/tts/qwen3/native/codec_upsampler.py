@@ -1,0 +1,249 @@
+"""The wide part of the codec decoder on the compiled kernel: steps in, samples out.
+
+Convolutions of kernel 7 are computed for two steps at once (minimal filtering), which saves more
+than a quarter of the products; weights lie in panels, in large pages where the system has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_longlong, c_void_p
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec.weights import (
+    DILATIONS,
+    KERNEL,
+    Convolution,
+    Residual,
+    Snake,
+    WideWeights,
+    block_width,
+)
+from s2s.tts.qwen3.interfaces import Floats, Stale, Stopped, never
+from s2s.tts.qwen3.native.codec_packing import (
+    Memory,
+    Product,
+    Waves,
+    addresses,
+    pad_last,
+    padded,
+    panel_floats,
+    with_padding,
+)
+from s2s.tts.qwen3.native.library import Functions, KernelError, bind
+from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.onnx.layers import STATE_PREFIX, Tensors, Wide
+
+
+class _Unit(Structure):
+    _fields_: ClassVar = [
+        ("dilation", c_int),
+        ("before", Waves),
+        ("pairs", Product),
+        ("between", Waves),
+        ("mix", Product),
+    ]
+
+
+class _Block(Structure):
+    _fields_: ClassVar = [
+        ("rate", c_int),
+        ("before", Waves),
+        ("spread", Product),
+        ("units", _Unit * len(DILATIONS)),
+    ]
+
+
+class _Shape(Structure):
+    _fields_: ClassVar = [
+        ("steps", c_int),
+        ("blocks", c_int),
+        ("wide", c_int),
+        ("frames", c_int),
+        ("first", Product),
+        ("block", POINTER(_Block)),
+        ("waves", Waves),
+        ("last", c_void_p),
+        ("last_bias", c_void_p),
+    ]
+
+
+_Stale = CFUNCTYPE(c_int)
+
+_FUNCTIONS: Functions = {
+    "codec_new": (c_void_p, [POINTER(_Shape), c_void_p]),
+    "codec_free": (None, [c_void_p]),
+    "codec_run": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_int,
+            c_longlong,
+            POINTER(c_void_p),
+            POINTER(c_void_p),
+            c_void_p,
+            _Stale,
+        ],
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One state tensor: [steps, width]; in the kernel a row is ``padded`` long."""
+
+    steps: int
+    width: int
+
+    @property
+    def padded(self) -> int:
+        """Width with what is added."""
+        return padded(self.width)
+
+
+def remembered(spec: CodecDecoderSpec) -> dict[str, Remembered]:
+    """What the wide part remembers, by the names of the graphs' states, in the kernel's order."""
+    last = len(spec.upsample_rates) + 1
+    states = {"first": Remembered(KERNEL - 1, spec.latent_dim)}
+    for block in range(1, last):
+        states[f"spread_{block}"] = Remembered(1, block_width(spec, block))
+        for unit, dilation in enumerate(DILATIONS):
+            steps = (KERNEL - 1) * dilation
+            states[f"unit_{block}_{unit}"] = Remembered(steps, block_width(spec, block + 1))
+    states["last"] = Remembered(KERNEL - 1, block_width(spec, last))
+    return {STATE_PREFIX + name: state for name, state in states.items()}
+
+
+class WideKernel:
+    """The packed weights of one checkpoint and the memory it is computed in."""
+
+    def __init__(
+        self, team: Team, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+    ) -> None:
+        """Pack the weights; a call takes at most ``frames`` frames.
+
+        Raises KernelError when memory runs out, CodecError for a tensor of another shape.
+        """
+        self._team, self._lib = team, team.kernel
+        bind(self._lib, _FUNCTIONS)
+        self._states = list(remembered(spec).values())
+        self._padded = [state.padded for state in self._states]
+        self._latent = spec.latent_dim
+        self._frame_samples = spec.samples_per_frame
+        self._memory = Memory(team, _floats_needed(spec))
+        shape = _pack(self._memory, WideWeights(tensors, spec), frames)
+        self._codec: int = self._lib.codec_new(ctypes.byref(shape), team.pointer)
+        if not self._codec:
+            raise KernelError("no memory for a codec decoder")
+        self._shape = shape  # the kernel reads what it points to
+        self._free = weakref.finalize(self, self._lib.codec_free, self._codec)
+
+    def run(
+        self,
+        latents: Floats,
+        frames: int,
+        before: int,
+        past: Sequence[Floats],
+        stale: Stale = never,
+    ) -> tuple[Floats, list[Floats]]:
+        """Samples of the next frames, and the states after them. Raises Stopped once ``stale``,
+        which is asked between layers and between frames.
+
+        latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
+        past: float32 [steps, width] each, in the order of `remembered`.
+        """
+        latents = with_padding(latents, padded(self._latent))
+        held = [with_padding(*each) for each in zip(past, self._padded, strict=True)]
+        after = [np.empty((state.steps, state.padded), np.float32) for state in self._states]
+        samples = np.empty(frames * self._frame_samples, np.float32)
+        asked = _Stale() if stale is never else _Stale(lambda: int(stale()))
+        stopped = self._lib.codec_run(
+            self._codec, latents.ctypes.data, frames, before, addresses(held), addresses(after),
+            samples.ctypes.data, asked,
+        )  # fmt: skip
+        if stopped:
+            raise Stopped
+        return samples, [
+            array[:, : state.width] for array, state in zip(after, self._states, strict=True)
+        ]
+
+
+def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
+    spec = weights.spec
+    count = len(spec.upsample_rates)
+    blocks = (_Block * count)(*(_block(memory, weights, at + 1) for at in range(count)))
+    first, (snake, last) = weights.first(), weights.last()
+    taps = np.zeros((KERNEL, padded(last.weight.shape[1])))
+    taps[:, : last.weight.shape[1]] = last.weight[0].T
+    return _Shape(
+        steps=int(np.prod(spec.upsampling_ratios)),
+        blocks=count,
+        wide=max(1, count - 2),
+        frames=frames,
+        first=memory.product(_taps(first), first.bias),
+        block=blocks,
+        waves=memory.waves(snake),
+        last=memory.vector(taps.ravel(), taps.size),
+        last_bias=memory.vector(last.bias, 1),
+    )
+
+
+def _block(memory: Memory, weights: WideWeights, block: int) -> _Block:
+    width, rate = block_width(weights.spec, block), weights.spec.upsample_rates[block - 1]
+    matrix, bias = weights.spread(block)
+    out = width // 2
+    parts = matrix.reshape(2, width, rate, out)
+    matrices = [pad_last(part).reshape(width, -1) for part in parts]
+    units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
+    return _Block(
+        rate,
+        memory.waves(weights.before_spread(block)),
+        memory.product(matrices, pad_last(bias.reshape(rate, out)).ravel()),
+        (_Unit * len(DILATIONS))(*units),
+    )
+
+
+def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
+    angles = Snake(np.ones_like(unit.heights), unit.heights)
+    return _Unit(
+        dilation,
+        memory.waves(unit.before),
+        memory.product(_pair_matrices(unit.conv), unit.conv.bias),
+        memory.waves(angles),
+        memory.product([unit.matrix], unit.bias),
+    )
+
+
+def _pair_matrices(conv: Convolution) -> list[Wide]:
+    """The nine matrices of codec.h of a convolution of kernel 7."""
+    w = _taps(conv)
+    return [
+        w[0], w[4], w[3],
+        (w[0] + w[1] + w[2]) / 2, (w[4] + w[5] + w[6]) / 2,
+        (w[0] - w[1] + w[2]) / 2, (w[4] - w[5] + w[6]) / 2,
+        w[2], w[6],
+    ]  # fmt: skip
+
+
+def _taps(conv: Convolution) -> list[Wide]:
+    """Matrices [in, out], oldest step first."""
+    return [conv.weight[:, :, tap].T for tap in range(conv.weight.shape[2])]
+
+
+def _floats_needed(spec: CodecDecoderSpec) -> int:
+    """Room for all weights, with each vector rounded up."""
+    total = panel_floats(KERNEL * padded(spec.latent_dim), padded(spec.decoder_dim))
+    for block, rate in enumerate(spec.upsample_rates, 1):
+        into, out = padded(block_width(spec, block)), padded(block_width(spec, block + 1))
+        total += panel_floats(2 * into, rate * out) + 2 * into
+        total += len(DILATIONS) * (panel_floats(9 * out, out) + panel_floats(out, out) + 4 * out)
+    return (
+        total + (2 + KERNEL) * padded(block_width(spec, len(spec.upsample_rates) + 1)) + padded(1)
+    )

@@ -1,0 +1,243 @@
+"""Talker and code predictor on the compiled kernel: the fastest of the backends on a processor.
+
+Reads the GGUF files of a converted checkpoint (see ``convert``), of any quantisation to eight bits
+or less. Heads hold only the rows that can be sampled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
+from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
+from s2s.tts.qwen3.checkpoint.quant import dequantize
+from s2s.tts.qwen3.checkpoint.spec import Spec
+from s2s.tts.qwen3.checkpoint.tables import (
+    CodeVectors,
+    TableEmbeddings,
+    kind_of,
+    open_part,
+    open_tables,
+)
+from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
+from s2s.tts.qwen3.native import library as kernel
+from s2s.tts.qwen3.native.library import KernelError
+from s2s.tts.qwen3.native.transformer import Matrices, Stack, StackCache, Stored, Team
+from s2s.tts.qwen3.sampling import Draws, Sampling
+
+_TOO_FINE = ("f32", "bf16", "f16")
+_HEAD, _PROJECTION = "head", "projection"
+_MOST_GUESSES = 7  # MAX_GUESSES of frame.h
+_BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
+
+acceptance = -1.0
+"""Below 0 guesses are settled as they deserve; a benchmark may set a chance instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeModel:
+    """The language model of one converted checkpoint, and what it was quantised to."""
+
+    language: LanguageModel[NativeTalkerState, NativePredictorState]
+    quant: str
+    predictor_quant: str
+
+
+def load(folder: Path, spec: Spec, threads: int, *, cache: Path, guesses: int = 0) -> NativeModel:
+    """Open the three files of ``folder``.
+
+    ``threads`` compute each step together; ``cache`` is where the kernel is built at first use;
+    ``guesses`` codes are guessed ahead of each predictor pass (see ``speculation``). Raises
+    GGUFError when a file is missing, damaged or not ours, KernelError when there is no kernel on
+    this machine or it cannot compute this checkpoint.
+    """
+    tables = open_tables(folder)
+    team = Team(cache, threads)
+    talker, quant = open_talker(folder, spec, team)
+    predictor, predictor_quant = open_predictor(folder, spec, team, guesses)
+    language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
+    return NativeModel(language, quant, predictor_quant)
+
+
+def open_talker(folder: Path, spec: Spec, team: Team) -> tuple[NativeTalker, str]:
+    """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
+    file, quant = _open(folder, TALKER)
+    return NativeTalker(team, file, spec), quant
+
+
+def open_predictor(
+    folder: Path, spec: Spec, team: Team, guesses: int = 0
+) -> tuple[NativePredictor, str]:
+    """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
+    file, quant = _open(folder, PREDICTOR)
+    return NativePredictor(team, file, open_tables(folder), spec, guesses), quant
+
+
+def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
+    file, quant = open_part(folder, name)
+    if quant in _TOO_FINE:
+        raise KernelError(
+            f"{folder / name} is converted to {quant}: the kernel computes in 8 bits at most; "
+            "take q8_0, or the ggml backend"
+        )
+    return file, quant
+
+
+class NativeTalkerState:
+    """One utterance's keys and values."""
+
+    def __init__(self, cache: StackCache) -> None:
+        self.cache = cache
+
+    @property
+    def positions(self) -> int:
+        """How many positions have been fed."""
+        return self.cache.positions
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.cache.close()
+
+
+class NativeTalker:
+    """The talker port."""
+
+    def __init__(self, team: Team, file: GGUFFile, spec: Spec) -> None:
+        self._stack = Stack(team, file, spec.talker)
+        shape = (spec.talker.vocabulary, spec.talker.hidden)
+        file.require("output.weight", shape)
+        eos = spec.ids.eos
+        rows = (range(spec.codes), range(eos, eos + 1))
+        self._head = Matrices(team, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
+        self._sampled = np.array([*rows[0], eos])
+        self._vocabulary = spec.talker.vocabulary
+
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._stack.use(team)
+        self._head.team = team
+
+    def new_state(self, max_positions: int) -> NativeTalkerState:
+        """An empty cache for ``max_positions``."""
+        return NativeTalkerState(self._stack.new_cache(max_positions))
+
+    def prefill(self, state: NativeTalkerState, embeddings: Floats) -> TalkerOutput:
+        """Append prompt positions. embeddings: float32 [n, H]."""
+        hidden = self._stack.forward(state.cache, embeddings)[-1]
+        logits = np.full(self._vocabulary, -np.inf, np.float32)
+        logits[self._sampled] = self._head.product(_HEAD, hidden)
+        return TalkerOutput(logits, hidden)
+
+    def step(self, state: NativeTalkerState, embedding: Floats) -> TalkerOutput:
+        """Append one position. embedding: float32 [H]."""
+        return self.prefill(state, embedding[None])
+
+    def rewind(self, state: NativeTalkerState, positions: int) -> None:
+        """Forget all but the first ``positions``."""
+        state.cache.rewind(positions)
+
+
+class NativePredictorState:
+    """The cache of one frame. ``passes`` counts the passes made with it."""
+
+    def __init__(self, cache: StackCache) -> None:
+        self.cache = cache
+        self.passes = 0
+
+    def close(self) -> None:
+        """Free the cache."""
+        self.cache.close()
+
+
+class NativePredictor:
+    """The code predictor port: a whole frame is one call of the kernel.
+
+    Fifteen passes a frame, or fewer with ``guesses`` (as ``speculation`` does it). A choice takes
+    one number from ``Draws.uniform``, whatever the size of the code book.
+    """
+
+    def __init__(
+        self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, guesses: int = 0
+    ) -> None:
+        self.guesses = guesses
+        self._stack = Stack(team, file, spec.predictor)
+        self._vectors = CodeVectors(tables, spec)
+        width = spec.predictor.hidden
+        heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
+        stored = {
+            f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
+            for group in range(spec.groups - 1)
+        }
+        self._bias: Floats | None = None
+        if spec.projected:
+            name = "projection.weight"
+            stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
+            bias = tables.raw("projection.bias")
+            self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
+        self._matrices = Matrices(team, stored)
+        self._team = team
+        kind, vectors = self._vectors.stored()
+        pointers = c_void_p * len(heads)
+        self._predictor = kernel.Predictor(
+            self._stack.pointer,
+            len(heads),
+            spec.codes,
+            width,
+            kind.ggml_id,
+            pointers(*(self._matrices.pointers[name] for name in heads)),
+            pointers(*(kernel.address(rows) for rows in vectors)),
+        )
+
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._team = team
+        self._stack.use(team)
+        self._matrices.team = team
+
+    def new_state(self) -> NativePredictorState:
+        """A cache of one frame."""
+        return NativePredictorState(self._stack.new_cache(self._vectors.groups))
+
+    def frame(
+        self,
+        state: NativePredictorState,
+        hidden: Floats,
+        code0: int,
+        sampling: Sampling,
+        draws: Draws,
+    ) -> Ids:
+        """The other codes of a frame: int64 [G - 1]. Raises ValueError for a closed state."""
+        lib, groups = self._team.kernel, self._vectors.groups - 1
+        guesses = min(self.guesses, _MOST_GUESSES)
+        first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
+        count = 0 if sampling.greedy else lib.frame_uniforms(groups, guesses)
+        uniforms = np.array([draws.uniform() for _ in range(count)], np.float32)
+        np.minimum(uniforms, _BELOW_ONE, out=uniforms)  # rounding must not reach it
+        chosen = np.empty(groups, np.int32)
+        how = kernel.Sampling(
+            sampling.greedy, sampling.top_k, sampling.temperature, sampling.top_p, acceptance
+        )
+        passes = lib.choose_frame(
+            ctypes.byref(self._predictor),
+            state.cache.open(),
+            kernel.address(first),
+            guesses,
+            ctypes.byref(how),
+            kernel.address(uniforms),
+            kernel.address(chosen),
+        )
+        if passes < 0:
+            raise KernelError("no memory for a frame")
+        state.passes += passes
+        return chosen.astype(np.int64)
+
+    def _narrow(self, hidden: Floats) -> Floats:
+        if self._bias is None:
+            return np.asarray(hidden, np.float32)
+        return self._matrices.product(_PROJECTION, hidden) + self._bias

@@ -1,0 +1,210 @@
+"""The compiled kernel in ``csrc``: built once for this machine's processor, then loaded.
+
+A machine without a C compiler has no kernel; whoever wants one is told why and takes another
+backend.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_size_t, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from s2s.system.filelock import locked
+from s2s.system.runtime import cpu_name
+
+SOURCES = Path(__file__).parents[1] / "csrc"
+
+FLAGS = (
+    "-std=c11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd",
+    "-shared", "-fPIC", "-pthread",
+)  # fmt: skip
+_COMPILERS = ("cc", "gcc", "clang")
+_BUILD_S = 120.0
+
+
+class KernelError(RuntimeError):
+    """There is no kernel on this machine. The message says why and what to do."""
+
+
+class Shape(Structure):
+    """``Shape`` of decoder.h."""
+
+    _fields_: ClassVar = [
+        ("hidden", c_int),
+        ("intermediate", c_int),
+        ("layers", c_int),
+        ("heads", c_int),
+        ("kv_heads", c_int),
+        ("head_dim", c_int),
+        ("epsilon", c_float),
+        ("theta", c_float),
+    ]
+
+
+class Sampling(Structure):
+    """``Sampling`` of frame.h."""
+
+    _fields_: ClassVar = [
+        ("greedy", c_int),
+        ("top_k", c_int),
+        ("temperature", c_float),
+        ("top_p", c_float),
+        ("acceptance", c_float),
+    ]
+
+
+class Predictor(Structure):
+    """``Predictor`` of frame.h."""
+
+    _fields_: ClassVar = [
+        ("decoder", c_void_p),
+        ("groups", c_int),
+        ("codes", c_int),
+        ("hidden", c_int),
+        ("vector_type", c_int),
+        ("heads", POINTER(c_void_p)),
+        ("vectors", POINTER(c_void_p)),
+    ]
+
+
+MATRICES = ("query", "key", "value", "out", "gate", "up", "down")
+NORMS = ("attention_norm", "query_norm", "key_norm", "mlp_norm")
+
+
+class Layer(Structure):
+    """``Layer`` of decoder.h."""
+
+    _fields_: ClassVar = [(name, c_void_p) for name in (*MATRICES, *NORMS)]
+
+
+Functions = dict[str, tuple[object, list[object]]]
+"""Result and arguments of functions, by name."""
+
+_FUNCTIONS: Functions = {
+    "team_new": (c_void_p, [c_int]),
+    "team_free": (None, [c_void_p]),
+    "weights_new": (c_void_p, [c_size_t]),
+    "weights_free": (None, [c_void_p]),
+    "matrix_bytes": (c_size_t, [c_int, c_int, c_int]),
+    "matrix_new": (c_void_p, [c_int, c_int, c_int, c_void_p]),
+    "matrix_free": (None, [c_void_p]),
+    "matrix_fill": (c_int, [c_void_p, c_int, c_void_p, c_int, c_int]),
+    "matrix_product": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "decoder_new": (c_void_p, [POINTER(Shape), POINTER(Layer), c_void_p, c_void_p]),
+    "decoder_free": (None, [c_void_p]),
+    "decoder_use": (None, [c_void_p, c_void_p]),
+    "decoder_forward": (c_int, [c_void_p, c_void_p, c_void_p, c_int, c_void_p]),
+    "cache_new": (c_void_p, [c_void_p, c_int]),
+    "cache_free": (None, [c_void_p]),
+    "cache_length": (c_int, [c_void_p]),
+    "cache_rewind": (None, [c_void_p, c_int]),
+    "choose_frame": (
+        c_int,
+        [POINTER(Predictor), c_void_p, c_void_p, c_int, POINTER(Sampling), c_void_p, c_void_p],
+    ),
+    "frame_uniforms": (c_int, [c_int, c_int]),
+    "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p]),
+    "instructions": (c_char_p, []),
+}
+
+
+def address(array: npt.NDArray[np.generic]) -> int:
+    """Where the values of a contiguous array lie, for as long as somebody holds it."""
+    return array.__array_interface__["data"][0]
+
+
+@lru_cache(maxsize=2)
+def load_kernel(cache: Path) -> ctypes.CDLL:
+    """The kernel, built into ``cache`` at the first call on this machine.
+
+    Raises KernelError when there is no compiler or it fails.
+    """
+    compiler = find_compiler()
+    path = cache.absolute() / f"qwen3-{_fingerprint(compiler)}.so"
+    if not path.is_file():
+        cache.mkdir(parents=True, exist_ok=True)
+        with locked(cache / ".lock"):
+            if not path.is_file():
+                build(compiler, path)
+    return open_kernel(path)
+
+
+def open_kernel(path: Path) -> ctypes.CDLL:
+    """A library that `build` made. Raises KernelError when it cannot be loaded."""
+    try:
+        kernel = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise KernelError(f"{path} cannot be loaded ({error}): delete it") from error
+    bind(kernel, _FUNCTIONS)
+    return kernel
+
+
+def bind(kernel: ctypes.CDLL, functions: Functions) -> None:
+    """Declare functions of the library."""
+    for name, (result, arguments) in functions.items():
+        function = getattr(kernel, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def find_compiler() -> tuple[str, ...]:
+    """The command of a C compiler: ``CC``, or the first of the usual names that is installed.
+
+    Raises KernelError when there is none, or none that could make the kernel.
+    """
+    if sys.platform == "win32":
+        raise KernelError("the compiled kernel needs POSIX threads: not on Windows")
+    wanted = os.environ.get("CC")
+    if wanted:
+        return tuple(shlex.split(wanted))
+    for name in _COMPILERS:
+        found = shutil.which(name)
+        if found:
+            return (found,)
+    raise KernelError(
+        f"no C compiler was found ({', '.join(_COMPILERS)}): install one (Debian, Ubuntu: "
+        "apt-get install gcc; macOS: xcode-select --install), or name it in CC"
+    )
+
+
+def build(compiler: Sequence[str], path: Path, flags: Sequence[str] = FLAGS) -> None:
+    """Compile the kernel to ``path``, which appears whole or not at all.
+
+    Raises KernelError with the compiler's words when it fails.
+    """
+    sources = [str(file) for file in sorted(SOURCES.glob("*.c"))]
+    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+        made = Path(scratch) / path.name
+        command = [*compiler, *flags, *sources, "-o", str(made), "-lm"]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_BUILD_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise KernelError(f"{compiler[0]} does not run: {error}") from error
+        if done.returncode:
+            words = done.stderr.strip().splitlines()
+            raise KernelError(f"{compiler[0]} failed: " + (words[0] if words else "no message"))
+        os.replace(made, path)
+
+
+def _fingerprint(compiler: Sequence[str]) -> str:
+    """Stands for sources, flags, compiler and processor: another one of any needs a new build."""
+    digest = hashlib.sha256(repr((compiler, FLAGS, platform.machine(), cpu_name())).encode())
+    for file in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,265 @@
+"""A decoder stack on the compiled kernel: weights of a GGUF file packed once, then vectors in and
+vectors out.
+
+Four-bit K-quants stay in four bits, everything else becomes eight; what is multiplied with them is
+rounded to eight bits, in blocks of 32, as it comes. Weights lie in large pages where the system
+has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
+from s2s.tts.qwen3.checkpoint.quant import TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
+from s2s.tts.qwen3.checkpoint.tables import kind_of
+from s2s.tts.qwen3.interfaces import Floats
+from s2s.tts.qwen3.native import library as kernel
+from s2s.tts.qwen3.native.library import MATRICES, NORMS, KernelError, address
+
+_BLOCK = 32
+_HEAD_STEP = 64
+_FOUR_BITS = "q4_k"
+_ALIGNMENT = 64
+_NORM_NAMES = dict(zip(NORMS, ("attn_norm", "attn_q_norm", "attn_k_norm", "ffn_norm"), strict=True))
+
+
+class Team:
+    """Threads that compute together. They sleep when there is nothing to do."""
+
+    def __init__(self, cache: Path, threads: int) -> None:
+        """The kernel is built into ``cache`` if it is not there. Raises KernelError."""
+        self.kernel = kernel.load_kernel(cache)
+        self.threads = threads
+        self.pointer: int = self.kernel.team_new(threads)
+        if not self.pointer:
+            raise KernelError(f"{threads} threads cannot be had")
+        self._free = weakref.finalize(self, self.kernel.team_free, self.pointer)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Rows of a tensor in a GGUF file: the name, its type, and which rows to take."""
+
+    file: GGUFFile
+    name: str
+    rows: Sequence[range]
+    columns: int
+
+    @classmethod
+    def whole(cls, file: GGUFFile, name: str, shape: tuple[int, int]) -> Stored:
+        """All rows. Raises GGUFError when the tensor is missing or has another shape."""
+        file.require(name, shape)
+        return cls(file, name, (range(shape[0]),), shape[1])
+
+    @property
+    def kind(self) -> TensorType:
+        """How its rows are stored."""
+        return kind_of(self.file, self.name)
+
+    @property
+    def count(self) -> int:
+        """Rows taken."""
+        return sum(len(rows) for rows in self.rows)
+
+
+class Matrices:
+    """Packed matrices in one piece of memory."""
+
+    def __init__(self, team: Team, stored: Mapping[str, Stored]) -> None:
+        """Pack the tensors, by the names they are given here. Raises KernelError for a type or a
+        width that the kernel does not have, or when memory runs out."""
+        self.team = team
+        lib = team.kernel
+        self._shapes = {name: (each.count, each.columns) for name, each in stored.items()}
+        sizes = {name: self._bytes(each) for name, each in stored.items()}
+        offsets, total = {}, 0
+        for name, size in sizes.items():
+            offsets[name] = total
+            total += -(-size // _ALIGNMENT) * _ALIGNMENT
+        memory: int = lib.weights_new(total)
+        if not memory:
+            raise KernelError(f"no memory for {total >> 20} MB of weights")
+        self._free = weakref.finalize(self, lib.weights_free, memory)
+        self.pointers: dict[str, int] = {}
+        for name, each in stored.items():
+            pointer: int = lib.matrix_new(
+                each.count, each.columns, _bits(each.kind), memory + offsets[name]
+            )
+            weakref.finalize(self, lib.matrix_free, pointer)
+            self.pointers[name] = pointer
+        with ThreadPoolExecutor(team.threads) as pool:
+            for _ in pool.map(lambda item: self._fill(*item), stored.items()):
+                pass
+        for file in {id(each.file): each.file for each in stored.values()}.values():
+            file.let_go()
+
+    def product(self, name: str, vector: Floats) -> Floats:
+        """A matrix times a vector: float32 [columns] to float32 [rows]."""
+        rows, columns = self._shapes[name]
+        vector = np.ascontiguousarray(vector, np.float32)
+        if vector.shape != (columns,):
+            raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
+        out = np.empty(rows, np.float32)
+        self.team.kernel.matrix_product(
+            self.team.pointer, self.pointers[name], address(vector), address(out)
+        )
+        return out
+
+    def _bytes(self, stored: Stored) -> int:
+        if stored.columns % _BLOCK:
+            raise KernelError(
+                f"{stored.name}: rows of {stored.columns} values do not divide into blocks of "
+                f"{_BLOCK}"
+            )
+        bits = _bits(stored.kind)
+        return self.team.kernel.matrix_bytes(stored.count, stored.columns, bits)
+
+    def _fill(self, name: str, stored: Stored) -> None:
+        done = 0
+        raw = stored.file.raw(stored.name)
+        for rows in stored.rows:
+            part = np.ascontiguousarray(raw[rows.start : rows.stop])
+            status = self.team.kernel.matrix_fill(
+                self.pointers[name],
+                stored.kind.ggml_id,
+                address(part),
+                done,
+                len(rows),
+            )
+            if status:
+                raise KernelError(f"{stored.name}: the kernel cannot read {stored.kind.name}")
+            done += len(rows)
+
+
+class StackCache:
+    """Keys and values of one utterance or one frame."""
+
+    def __init__(self, team: Team, decoder: int, room: int) -> None:
+        self.room = room
+        self.pointer: int = team.kernel.cache_new(decoder, room)
+        if not self.pointer:
+            raise KernelError(f"no memory for a cache of {room} positions")
+        self._kernel = team.kernel
+        self.close = weakref.finalize(self, team.kernel.cache_free, self.pointer)
+        """Free it; calling it twice does no harm."""
+
+    @property
+    def positions(self) -> int:
+        """How many positions have been fed."""
+        return self._kernel.cache_length(self.open())
+
+    def rewind(self, positions: int) -> None:
+        """Forget all but the first ``positions``. Raises ValueError when there are fewer."""
+        if not 0 <= positions <= self.positions:
+            raise ValueError(f"the cache holds {self.positions} positions, not {positions}")
+        self._kernel.cache_rewind(self.pointer, positions)
+
+    def open(self) -> int:
+        """Where it lies. Raises ValueError when it is closed."""
+        if not self.close.alive:
+            raise ValueError("this state is closed: make a new one")
+        return self.pointer
+
+
+class Stack:
+    """The layers and the final norm of one decoder."""
+
+    def __init__(self, team: Team, file: GGUFFile, spec: DecoderSpec) -> None:
+        """Pack the decoder of a converted checkpoint. Raises GGUFError when a tensor is missing or
+        of another shape, KernelError when the kernel cannot hold it."""
+        if spec.head_dim % _HEAD_STEP:
+            raise KernelError(f"heads of {spec.head_dim} values are no multiple of {_HEAD_STEP}")
+        self.width = spec.hidden
+        self._team = team
+        self._matrices = Matrices(
+            team,
+            {
+                f"{layer}.{name}": Stored.whole(file, f"blk.{layer}.{stored}.weight", shape)
+                for layer in range(spec.layers)
+                for name, stored, shape in _shapes(spec)
+            },
+        )
+        layers = (kernel.Layer * spec.layers)()
+        keep: list[Floats] = []
+        for at, layer in enumerate(layers):
+            for name in MATRICES:
+                setattr(layer, name, self._matrices.pointers[f"{at}.{name}"])
+            for name, stored in _NORM_NAMES.items():
+                width = spec.head_dim if name in ("query_norm", "key_norm") else spec.hidden
+                norm = _vector(file, f"blk.{at}.{stored}.weight", width)
+                keep.append(norm)
+                setattr(layer, name, address(norm))
+        self._norms = keep  # the kernel reads them where they are
+        shape = kernel.Shape(
+            spec.hidden, spec.intermediate, spec.layers, spec.heads, spec.kv_heads, spec.head_dim,
+            spec.rms_norm_eps, spec.rope_theta,
+        )  # fmt: skip
+        last = _vector(file, "output_norm.weight", spec.hidden)
+        self.pointer: int = team.kernel.decoder_new(
+            ctypes.byref(shape), layers, address(last), team.pointer
+        )
+        if not self.pointer:
+            raise KernelError("no memory for a decoder")
+        self._free = weakref.finalize(self, team.kernel.decoder_free, self.pointer)
+
+    def use(self, team: Team) -> None:
+        """Another team computes from now on."""
+        self._team.kernel.decoder_use(self.pointer, team.pointer)
+        self._team = team
+
+    def new_cache(self, room: int) -> StackCache:
+        """An empty cache for ``room`` positions."""
+        if room < 1:
+            raise ValueError(f"a cache of {room} positions holds nothing")
+        return StackCache(self._team, self.pointer, room)
+
+    def forward(self, cache: StackCache, inputs: Floats) -> Floats:
+        """Append positions. inputs: float32 [n, hidden]; returns the normed outputs, same shape.
+
+        Raises ValueError when the cache has no room for n more.
+        """
+        inputs = np.ascontiguousarray(inputs, np.float32)
+        if inputs.ndim != 2 or inputs.shape[1] != self.width:
+            raise ValueError(f"vectors of shape {inputs.shape}; wanted [n, {self.width}]")
+        wanted = cache.positions + len(inputs)
+        if wanted > cache.room:
+            raise ValueError(f"the cache holds {cache.room} positions, {wanted} were asked for")
+        out = np.empty_like(inputs)
+        status = self._team.kernel.decoder_forward(
+            self.pointer, cache.pointer, address(inputs), len(inputs), address(out)
+        )
+        if status:
+            raise KernelError(f"no memory for {wanted} positions")
+        return out
+
+
+def _bits(kind: TensorType) -> int:
+    return 4 if kind.name == _FOUR_BITS else 8
+
+
+def _shapes(spec: DecoderSpec) -> Iterable[tuple[str, str, tuple[int, int]]]:
+    """Kernel name, file name and shape [out, in] of a layer's matrices."""
+    inner, narrow = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
+    return [
+        ("query", "attn_q", (inner, spec.hidden)),
+        ("key", "attn_k", (narrow, spec.hidden)),
+        ("value", "attn_v", (narrow, spec.hidden)),
+        ("out", "attn_output", (spec.hidden, inner)),
+        ("gate", "ffn_gate", (spec.intermediate, spec.hidden)),
+        ("up", "ffn_up", (spec.intermediate, spec.hidden)),
+        ("down", "ffn_down", (spec.hidden, spec.intermediate)),
+    ]
+
+
+def _vector(file: GGUFFile, name: str, width: int) -> Floats:
+    file.require(name, (width,))
+    return np.array(dequantize(file.raw(name), kind_of(file, name))[0], np.float32)

@@ -1,0 +1,1 @@
+"""Text to the vectors the talker is fed with."""

@@ -1,0 +1,1 @@
+"""Enrolled voices, and the encoders that make them."""

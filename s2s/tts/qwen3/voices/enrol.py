@@ -1,0 +1,117 @@
+"""From a recording to an enrolled voice, with the encoders of a Base checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
+from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint, voice_fingerprint
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+from s2s.tts.qwen3.checkpoint.spec import Config, Kind, Spec, read_json, read_spec
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.open import open_decoder
+from s2s.tts.qwen3.interfaces import CodecEncoder, Floats, SpeakerEncoder
+from s2s.tts.qwen3.onnx.codec_graph import GRAPH_VERSION
+from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
+from s2s.tts.qwen3.voices.mel import RATE_HZ
+from s2s.tts.qwen3.voices.recording import check_reference
+from s2s.tts.qwen3.voices.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
+from s2s.tts.qwen3.voices.store import PrimedState, Voice, VoiceError
+
+GRAPHS_FOLDER, CONVERTED_FOLDER = "qwen3-graphs", "qwen3-converted"
+"""Where a store keeps what is made from checkpoints: graphs, and checkpoints in other formats."""
+
+APPENDED_SILENCE_S = 0.5
+"""Appended to the recording before it becomes codes, so that the first word of the answer does not
+begin with the last sound of the reference (faster-qwen3-tts, pull request 9)."""
+
+
+def prime(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
+    """The decoder's state from which the voice goes on: after its reference, or a new one for a
+    voice without codes. Fork it for each utterance."""
+    primed = voice.primed
+    if primed is not None and voice.codes is not None and primed.version == GRAPH_VERSION:
+        return decoder.restore(primed.tensors, len(voice.codes))
+    state = decoder.new_state()
+    if voice.codes is not None:
+        decoder.decode(state, voice.codes)
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """What it takes to enrol voices for one model."""
+
+    model: str
+    fingerprint: str
+    speaker: SpeakerEncoder
+    codec: CodecEncoder
+    decoder: CheckpointDecoder
+
+    @classmethod
+    def open(cls, folder: Path, cache: Path, *, threads: int = 1) -> Enrolment:
+        """From a checkpoint folder in the official layout; graphs are built on first use.
+
+        Raises VoiceError for a model that does not clone voices, and CodecError,
+        CheckpointError or SpecError for files that cannot be used.
+        """
+        spec, config = read_spec(folder), read_json(folder / "config.json")
+        encoder_spec = _speaker_spec(folder, spec, config)
+        codec_folder = folder / "speech_tokenizer"
+        codec_spec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
+        codec_key = codec_fingerprint(codec_folder)
+        key = voice_fingerprint(folder)
+        return cls(
+            model=f"{spec.size} {spec.kind.value}",
+            fingerprint=key,
+            speaker=OnnxSpeakerEncoder.open(
+                encoder_spec, Checkpoint(folder), cache, key, threads=threads
+            ),
+            codec=OnnxCodecEncoder.open(
+                codec_spec.encoder, Checkpoint(codec_folder), cache, codec_key, threads=threads
+            ),
+            decoder=open_decoder(codec_folder, cache, threads=threads),
+        )
+
+    def enrol(self, name: str, pcm: Floats, text: str = "") -> tuple[Voice, list[str]]:
+        """A voice from float32 [samples], mono, 24 kHz, and warnings about the recording.
+
+        text: all that is said in it. Without it the voice is cloned from its vector alone.
+        Raises VoiceError when no voice can be made of it.
+        """
+        text = text.strip()
+        try:
+            warnings = check_reference(pcm, RATE_HZ, text)
+            speaker = self.speaker.embed(pcm)
+        except ValueError as error:
+            raise VoiceError(f"no voice {name!r} can be made: {error}") from error
+        seconds = len(pcm) / RATE_HZ
+        voice = Voice(name, self.model, self.fingerprint, speaker, seconds)
+        if not text:
+            return voice, warnings
+        silence = np.zeros(int(APPENDED_SILENCE_S * RATE_HZ), dtype=np.float32)
+        codes = self.codec.encode(np.concatenate([pcm, silence]))
+        state = self.decoder.new_state()
+        self.decoder.decode(state, codes)
+        primed = PrimedState(GRAPH_VERSION, self.decoder.export(state))
+        voice = Voice(name, self.model, self.fingerprint, speaker, seconds, codes, text, primed)
+        return voice, warnings
+
+
+def _speaker_spec(folder: Path, spec: Spec, config: Config) -> SpeakerEncoderSpec:
+    part = config.get("speaker_encoder_config")
+    if spec.kind is not Kind.BASE or not isinstance(part, dict):
+        raise VoiceError(
+            f"{folder} is a {spec.kind.value} model without a speaker encoder; "
+            "voices are cloned with a Base model"
+        )
+    encoder = SpeakerEncoderSpec.from_config(part)
+    if encoder.width != spec.talker.hidden:
+        raise VoiceError(
+            f"{folder}: its speaker encoder gives {encoder.width} values, "
+            f"its talker takes {spec.talker.hidden}"
+        )
+    return encoder

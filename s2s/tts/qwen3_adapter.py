@@ -1,0 +1,306 @@
+"""Qwen3-TTS as a text-to-speech backend: a thin adapter around the engine."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from s2s.system.runtime import Resources, cores
+from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
+from s2s.tts.qwen3.checkpoint.spec import Kind
+from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
+from s2s.tts.qwen3.text.prompt import PromptError, Reference, Request, check_request
+from s2s.tts.qwen3.text.segments import passages
+
+if TYPE_CHECKING:
+    from s2s.tts.qwen3.engine.engine import Report
+    from s2s.tts.qwen3.model import Qwen3Model
+
+log = logging.getLogger(__name__)
+
+LANGUAGES = {
+    "en": "english",
+    "zh": "chinese",
+    "de": "german",
+    "it": "italian",
+    "pt": "portuguese",
+    "es": "spanish",
+    "ja": "japanese",
+    "ko": "korean",
+    "fr": "french",
+    "ru": "russian",
+}
+"""ISO 639-1 code to the model's name of a language."""
+
+_MOST_THREADS = 4
+_AHEAD_S = 2.0
+_DEFAULT_SPEAKER = "ryan"
+_WARM_FRAMES = 9
+_WARM_TEXT = "Hello, this is a test."
+
+
+@dataclass(frozen=True, slots=True)
+class Qwen3Config:
+    """Options of Qwen3-TTS."""
+
+    model: str = "0.6b"
+    """0.6b, 1.7b (the kind follows from voice and instruct), a published name such as
+    1.7b-customvoice, a hub id, or a folder."""
+    quant: str = "q4_k_m"
+    """Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx."""
+    predictor_quant: str | None = None
+    """Of the code predictor; None is eight bits, or better where quant is better."""
+    voice: str | None = None
+    """A trained speaker (ryan, vivian, ...) or an enrolled voice (see `voices add`)."""
+    language: str | None = None
+    """ISO 639-1 code; None follows the conversation."""
+    instruct: str | None = None
+    """How to speak, or what voice to speak with. The 0.6b models ignore it."""
+    streaming_text: bool | None = None
+    """The text enters along with the sound instead of before it; None is as the model's authors
+    do it."""
+    seed: int | None = None
+    """The same text then always gives the same samples; None varies, as people do."""
+    threads: int | None = None
+    """None takes up to four, or fewer if that is faster here."""
+    core: str = "auto"
+    """What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu; auto is
+    the fastest that is installed, by measurement."""
+    talker: str | None = None
+    """Another core for the talker alone."""
+    predictor: str | None = None
+    """Another core for the code predictor alone."""
+    codec: str = "auto"
+    """Where codes become sound: native (needs a C compiler), cpu, or an accelerator of ONNX Runtime
+    such as cuda or coreml; auto is the faster of the first two, by measurement."""
+    guesses: int | None = None
+    """Codes guessed ahead of each pass of the code predictor: other random numbers, the same
+    distribution. None is what is fastest here, by measurement, and 0 where there is a seed."""
+
+
+class Qwen3:
+    """Speaks with one Qwen3-TTS model. Calls may come from several threads."""
+
+    def __init__(self, config: Qwen3Config, resources: Resources) -> None:
+        """Open the model; the first time it is also fetched and converted.
+
+        Raises:
+            TtsError: the model or its voice can't be had; says what is missing and what to do.
+        """
+        self._config = config
+        self._schedule = ScheduleConfig()
+        self._speed: Speed | None = None
+        self._book = SpeedBook(resources.store.root / FILE)
+        self._lock = threading.Lock()
+        self._references: dict[str, Reference] = {}
+        model = _open(config, resources)
+        self._model: Qwen3Model | None = model
+        if config.instruct and not model.spec.takes_instruction:
+            log.warning("%s ignores instructions: %r has no effect", config.model, config.instruct)
+        self._request("Hello.", config.voice, config.language)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        model = self._loaded()
+        known = [code for code, name in LANGUAGES.items() if name in model.spec.languages]
+        first = self._config.language
+        if first in known:
+            known.sort(key=lambda code: code != first)
+        return Capabilities(
+            sample_rate_hz=model.sample_rate_hz,
+            streaming=True,
+            languages=tuple(known),
+            voices=model.voices,
+            cloning=model.spec.kind is Kind.BASE,
+            ahead_s=_AHEAD_S,
+        )
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text`; see `s2s.tts.base.Synthesizer`."""
+        for passage in passages(text):
+            if stop():
+                return
+            request = self._request(passage, voice or self._config.voice, language)
+            yield from self._speak(request, stop)
+
+    @property
+    def description(self) -> str:
+        """Model, quantisation and backend."""
+        model = self._loaded()
+        return f"qwen3 {self._config.model} {model.quant} ({model.places})"
+
+    @property
+    def real_time_factor(self) -> float:
+        """Work over sound, as measured on this machine; 0 before `warm`."""
+        return 0.0 if self._speed is None else self._speed.real_time
+
+    def warm(self) -> None:
+        """Speak, unheard, and choose threads and chunks by how fast that goes; the first time on
+        this machine a few seconds, later a fraction of one."""
+        model = self._loaded()
+        request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
+
+        def speak(frames: int, schedule: ScheduleConfig) -> Report:
+            return self._unheard(model, request, frames, schedule)
+
+        threads, guesses = model.threads, self._config.guesses
+        if guesses is None and self._config.seed is not None:
+            guesses = 0
+        key = f"{model.folder.name} {model.places} {threads} {guesses}"
+        speed = self._book.speed(key)
+        if speed is None:
+            speed = tune(model, speak, threads, guesses, together=model.together)
+            self._book.keep_speed(key, speed)
+        else:
+            model.use_threads(speed.threads)
+            model.use_guesses(speed.guesses)
+            speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
+        self._speed = speed
+        self._schedule = edge_schedule(speed.costs)
+        log.info("%s: %.2f of real time here", self.description, speed.real_time)
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        with self._lock:
+            model, self._model = self._model, None
+        if model is not None:
+            model.engine.close()
+
+    def _unheard(
+        self, model: Qwen3Model, request: Request, frames: int, schedule: ScheduleConfig
+    ) -> Report:
+        settings = model.spec.generation
+        settings = replace(settings, min_new_tokens=frames + 1, max_new_tokens=frames + 1)
+        speech = model.engine.speak(request, seed=0, schedule=schedule, generation=settings)
+        for _ in speech.chunks:
+            pass
+        return speech.report
+
+    def _speak(self, request: Request, stop: Callable[[], bool]) -> Iterator[AudioChunk]:
+        model = self._loaded()
+        seed = secrets.randbits(32) if self._config.seed is None else self._config.seed
+        speech = model.engine.speak(request, seed=seed, schedule=self._schedule, stale=stop)
+        try:
+            for chunk in speech.chunks:
+                yield AudioChunk(chunk.pcm)
+        finally:
+            speech.close()
+        passage = speech.report.passage
+        log.debug("qwen3: %s: %s", passage.ending, passage.measures)
+        yield AudioChunk(np.zeros(0, np.float32), report=passage)
+
+    def _request(self, text: str, voice: str | None, language: str | None) -> Request:
+        """The engine's request. Raises TtsError for a voice or language there is not."""
+        model, config = self._loaded(), self._config
+        code = language or config.language
+        request = Request(
+            text=text,
+            language=LANGUAGES.get(code or ""),
+            instruction=config.instruct,
+            streaming=config.streaming_text,
+        )
+        match model.spec.kind:
+            case Kind.BASE:
+                request = replace(request, reference=self._reference(model, voice))
+            case Kind.CUSTOM_VOICE:
+                request = replace(request, speaker=voice or _DEFAULT_SPEAKER)
+            case Kind.VOICE_DESIGN:
+                pass
+        try:
+            check_request(request, model.spec)
+        except PromptError as error:
+            raise TtsError(f"qwen3: {error}") from error
+        return request
+
+    def _reference(self, model: Qwen3Model, voice: str | None) -> Reference:
+        from s2s.tts.qwen3.voices.store import VoiceError
+
+        if voice is None:
+            known = ", ".join(model.voices) or "none yet"
+            raise TtsError(
+                f"qwen3: {self._config.model} clones voices and has none of its own. Choose one "
+                f"with --voice (enrolled: {known}), or make one: python -m s2s voices add NAME "
+                "--audio FILE --text TRANSCRIPT"
+            )
+        with self._lock:
+            known_one = self._references.get(voice)
+        if known_one is not None:
+            return known_one
+        try:
+            reference = model.reference(voice)
+        except VoiceError as error:
+            raise TtsError(f"qwen3: {error}") from error
+        with self._lock:
+            self._references[voice] = reference
+        return reference
+
+    def _loaded(self) -> Qwen3Model:
+        with self._lock:
+            if self._model is None:
+                raise TtsError("qwen3 was used after it was closed.")
+            return self._model
+
+
+def full_name(model: str, enrolled: bool, instruct: bool) -> str:
+    """What "0.6b" and "1.7b" stand for: the kind that the wanted voice needs."""
+    if model.lower() not in {"0.6b", "1.7b"}:
+        return model
+    if enrolled:
+        return f"{model}-base"
+    return (
+        f"{model}-voicedesign" if instruct and model.lower() == "1.7b" else f"{model}-customvoice"
+    )
+
+
+def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
+    from s2s.tts.qwen3.backends import BackendError
+    from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
+    from s2s.tts.qwen3.checkpoint.gguf import GGUFError
+    from s2s.tts.qwen3.checkpoint.hub import HubError
+    from s2s.tts.qwen3.checkpoint.safetensors import CheckpointError
+    from s2s.tts.qwen3.checkpoint.spec import SpecError
+    from s2s.tts.qwen3.convert import ConvertError
+    from s2s.tts.qwen3.ggml.library import LlamaError
+    from s2s.tts.qwen3.model import VOICES_FOLDER, Placement, Qwen3Model
+    from s2s.tts.qwen3.native.library import KernelError
+    from s2s.tts.qwen3.onnx.language import OnnxError
+    from s2s.tts.qwen3.voices.store import list_voices
+
+    home = resources.store.root
+    enrolled = {entry.name for entry in list_voices(home / VOICES_FOLDER)}
+    wanted = config.voice
+    name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
+    known_errors = (
+        BackendError, CheckpointError, CodecError, ConvertError, GGUFError, HubError, KernelError,
+        LlamaError, OnnxError, SpecError, ValueError, OSError,
+    )  # fmt: skip
+    try:
+        return Qwen3Model.open(
+            name,
+            home,
+            quant=config.quant,
+            predictor_quant=config.predictor_quant,
+            placement=Placement(
+                talker=config.talker or config.core,
+                predictor=config.predictor or config.core,
+                codec=config.codec,
+                guesses=config.guesses or 0,
+            ),
+            threads=config.threads or min(_MOST_THREADS, cores()),
+        )
+    except known_errors as error:
+        raise TtsError(f"qwen3: {error}") from error

@@ -1,0 +1,1 @@
+"""English, fully: numbers, units, dates, money, abbreviations."""

@@ -1,0 +1,1 @@
+"""ONNX graphs of voices: read, understood, cut and rewritten."""

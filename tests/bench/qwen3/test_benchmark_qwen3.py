@@ -1,0 +1,179 @@
+"""The benchmark of the Qwen3-TTS core: its sums, its emulation, and a dry run on tiny weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.bench.qwen3.settings import schedule_name
+from s2s.bench.qwen3.utterances import Summary, Times, Utterance, acceptance, emulated_acceptance
+from s2s.bench.synthesis import Arrivals
+from s2s.tts.qwen3 import sampling_speculative as speculation
+from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
+from s2s.tts.qwen3.engine.engine import Report
+from s2s.tts.qwen3.ggml.library import installed
+from s2s.tts.qwen3.interfaces import Floats
+from s2s.tts.qwen3.sampling import Sampling, SeededDraws
+
+SCRIPTS = Path(__file__).parents[3] / "scripts"
+SOAK_MINUTES = os.environ.get("S2S_TEST_SOAK_MINUTES", "")
+CHECKPOINT = os.environ.get("S2S_TEST_SOAK_CHECKPOINT", "")
+GROWTH_MB = 20
+
+
+class Flat:
+    """Passes of a predictor that finds every code equally likely, so that every guess is right."""
+
+    groups = 15
+
+    def __init__(self, book: int = 32) -> None:
+        self._book = book
+        self.passes = 0
+
+    def start(self) -> Floats:
+        self.passes += 1
+        return np.zeros(1, np.float32)
+
+    def feed(self, group: int, codes: list[int]) -> Floats:
+        self.passes += 1
+        return np.zeros((len(codes), 1), np.float32)
+
+    def keep(self, codes: int) -> None:
+        pass
+
+    def logits(self, group: int, hidden: Floats) -> Floats:
+        return np.zeros(self._book, np.float32)
+
+
+def passes_a_frame(guesses: int, sampling: Sampling, frames: int = 400) -> float:
+    passes, draws = Flat(), SeededDraws(0)
+    for _ in range(frames):
+        codes = speculation.choose_codes(passes, guesses, sampling, draws)
+        assert codes.shape == (15,)
+        assert ((codes >= 0) & (codes < 32)).all()
+    return passes.passes / frames
+
+
+@pytest.mark.parametrize(("codes", "guesses"), [(2.47, 2), (2.47, 3), (1.0, 3), (4.0, 3)])
+def test_the_chance_settles_the_wanted_number_of_codes(codes: float, guesses: int) -> None:
+    chance = acceptance(codes, guesses)
+    assert sum(chance**power for power in range(guesses + 1)) == pytest.approx(codes)
+
+
+@pytest.mark.parametrize(("codes", "guesses"), [(2.47, 1), (0.5, 3), (1.5, 0)])
+def test_what_no_chance_settles_is_refused(codes: float, guesses: int) -> None:
+    with pytest.raises(ValueError, match="guesses settle"):
+        acceptance(codes, guesses)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True)])
+def test_emulation_makes_guesses_as_good_as_told(sampling: Sampling) -> None:
+    assert passes_a_frame(3, sampling) == 5  # one, then four codes a pass, then what is left
+    with emulated_acceptance(0.0):
+        assert passes_a_frame(3, sampling) == 15
+    with emulated_acceptance(1.0):
+        assert passes_a_frame(3, sampling) == 5
+    with emulated_acceptance(acceptance(2.47, 3)):
+        # One pass, then fourteen codes at 2.47 a pass; the last pass has fewer left to settle.
+        assert 1 + 14 / 2.47 < passes_a_frame(3, sampling) < 1 + 14 / 2.47 + 0.7
+    assert passes_a_frame(3, sampling) == 5  # and it is over when it is over
+
+
+@pytest.mark.parametrize(
+    ("schedule", "name"),
+    [
+        (ScheduleConfig(initial_codec_chunk_frames=2, codec_chunk_frames=8), "2, then 8"),
+        (ScheduleConfig(codec_chunk_ramp=(2, 2, 3), codec_chunk_frames=4), "2 x 2, 3, then 4"),
+    ],
+)
+def test_a_schedule_in_words(schedule: ScheduleConfig, name: str) -> None:
+    assert schedule_name(schedule) == name
+
+
+def example() -> Utterance:
+    report = Report(
+        talker_s=[0.02, 0.03],
+        predictor_s=[0.04, 0.06],
+        codec_s=[0.05, 0.08],
+        decoded_frames=[1, 2],
+        chunk_frames=[1, 2],
+        prefill_s=0.1,
+        frames=3,
+        predictor_passes=39,
+    )
+    return Utterance(report, Arrivals((0.2, 0.5), (0.08, 0.16)))
+
+
+def test_a_summary_sums_up_all_utterances() -> None:
+    summary = Summary.of([example(), example()])
+    assert summary.rtf == pytest.approx(0.5 / 0.24, abs=1e-3)
+    assert summary.talker_step == Times(25.0, 30.0)
+    assert summary.codec_frame.p50_ms == 45.0
+    assert summary.first_chunk.p50_ms == 200.0
+    assert summary.uninterrupted_start.p50_ms == 420.0
+    assert summary.gap.p95_ms == 300.0
+    assert summary.frames_a_call == 1.5
+    assert summary.passes_a_frame == 13.0
+
+
+def run(scratch: Path, *options: str) -> dict:
+    """The JSON line of the benchmark of voices, asked for the core."""
+    command = [sys.executable, str(SCRIPTS / "benchmark_tts.py"), "--backend", "qwen3"]
+    command += ["--scratch", str(scratch), "--threads", "1", *options]
+    environment = os.environ | {"PYTHONPATH": str(SCRIPTS.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.ggml
+@pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
+def test_a_dry_run_measures_every_part_and_draws(tmp_path: Path) -> None:
+    picture = tmp_path / "chunks.png"
+    report = run(
+        tmp_path,
+        *("--tiny", "--frames", "12", "--runs", "1", "--aborts", "2"),
+        *("--guesses", "2", "--emulate-acceptance", "--picture", str(picture)),
+    )
+    plain, guessed, emulated = report["rows"]
+    assert plain["summary"]["passes_a_frame"] == 15
+    assert 1 < emulated["summary"]["passes_a_frame"] < guessed["summary"]["passes_a_frame"] <= 15
+    assert "emulated" in emulated["label"]
+    assert emulated["emulated_codes_a_pass"] == 2.47
+    for row in report["rows"]:
+        found = row["summary"]
+        for part in ("talker_step", "predictor_frame", "codec_frame", "prefill", "first_chunk"):
+            assert 0 < found[part]["p50_ms"] <= found[part]["p95_ms"]
+        assert found["first_chunk"]["p50_ms"] <= found["uninterrupted_start"]["p50_ms"]
+        assert 10 < row["resident_loaded_mb"] <= row["peak_memory_mb"] + 1
+    assert picture.stat().st_size > 1000
+    assert len(list(tmp_path.glob("chunks*.png"))) == 3
+
+
+def test_what_goes_wrong_in_the_other_process_is_told_here(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPTS / "benchmark_qwen3.py"), "--checkpoint", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(SCRIPTS.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1
+    assert "config.json" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.full
+@pytest.mark.timeout(7200)
+@pytest.mark.skipif(not SOAK_MINUTES, reason="set S2S_TEST_SOAK_MINUTES=10")
+def test_a_soak_does_not_grow(tmp_path: Path) -> None:
+    """Full-size random weights, made here unless S2S_TEST_SOAK_CHECKPOINT names a folder."""
+    what = ["--checkpoint", CHECKPOINT] if CHECKPOINT else ["--random-weights"]
+    picture = tmp_path / "soak.png"
+    options = ["--soak", SOAK_MINUTES, "--frames", "250", "--picture", str(picture)]
+    found = run(tmp_path, *what, *options)["soak"]
+    assert found["minutes"][-1] >= float(SOAK_MINUTES)
+    memory_mb = found["resident_mb"]
+    assert max(memory_mb) - memory_mb[0] < GROWTH_MB
+    assert picture.stat().st_size > 1000

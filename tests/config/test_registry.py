@@ -1,0 +1,100 @@
+"""Every entry of the registry is real, and what is missing says how to get it."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import inspect
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from s2s.config import registry
+from s2s.config.registry import BACKENDS, Backend, RegistryError
+from s2s.llm.base import ChatModel
+from s2s.models.manifest import read_manifest
+from s2s.models.store import Store
+from s2s.stt.base import Transcriber
+from s2s.system.runtime import Resources
+from s2s.tts.base import Synthesizer
+
+ROOT = Path(__file__).parents[2]
+PROTOCOLS: dict[str, type] = {"stt": Transcriber, "llm": ChatModel, "tts": Synthesizer}
+IDS = [f"{backend.stage}-{backend.name}" for backend in BACKENDS]
+
+
+@pytest.fixture(params=BACKENDS, ids=IDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return request.param
+
+
+def test_names_are_unique_within_a_stage():
+    assert len({(backend.stage, backend.name) for backend in BACKENDS}) == len(BACKENDS)
+
+
+def test_every_stage_has_a_default_that_works_offline():
+    for stage in registry.STAGES:
+        assert registry.backends(stage)[0].traits.local
+
+
+def test_its_module_is_there(backend: Backend):
+    for reference in (backend.factory, backend.config):
+        assert importlib.util.find_spec(reference.partition(":")[0]) is not None
+
+
+def test_its_extra_is_in_the_project_file(backend: Backend):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert backend.extra in project["project"]["optional-dependencies"]
+
+
+def test_its_models_are_in_the_manifest(backend: Backend):
+    assert set(backend.models) <= set(read_manifest())
+
+
+def test_it_has_a_config_and_the_methods_of_its_stage(backend: Backend):
+    if lacking := registry.missing(backend):
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    options = registry.config_class(backend)
+    assert dataclasses.is_dataclass(options)
+    assert options.__dataclass_params__.frozen
+    assert options.__doc__
+    options()
+    factory = registry._load(backend, backend.factory)
+    assert isinstance(factory, type)
+    assert len(inspect.signature(factory).parameters) == 2
+    protocol = PROTOCOLS[backend.stage]
+    wanted = {name for name in vars(protocol) if not name.startswith("_")}
+    assert wanted <= set(dir(factory))
+
+
+def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: Backend):
+    """`tts.backend` is the stage's own, so a backend cannot have an option of that name."""
+    if lacking := registry.missing(backend):
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    options = {field.name for field in dataclasses.fields(registry.config_class(backend))}
+    assert not options & {"backend", "options"}
+
+
+def test_a_missing_package_says_which_extra_to_install(tmp_path: Path):
+    absent = Backend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|nor_this",))
+    with pytest.raises(RegistryError, match=r"no_such_package or nor_this.*pip install 's2s\[emb"):
+        registry.config_class(absent)
+
+
+def test_a_module_that_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch):
+    broken = Backend("stt", "x", "", "s2s.stt.nowhere:X", "s2s.stt.nowhere:C", "embedded")
+    with pytest.raises(RegistryError, match="cannot be imported"):
+        registry.config_class(broken)
+
+
+def test_options_of_another_backend_are_refused(tmp_path: Path):
+    if registry.missing(registry.find("stt", "moonshine")):
+        pytest.skip("not installed")
+    with pytest.raises(RegistryError, match="takes options of MoonshineConfig, not str"):
+        registry.create_transcriber("moonshine", "options", Resources(Store(tmp_path)))
+
+
+def test_one_of_two_packages_is_enough():
+    either = Backend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|json",))
+    assert registry.missing(either) == ()

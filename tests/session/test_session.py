@@ -1,0 +1,188 @@
+"""Whole conversations in simulated time: the real five handlers, scripted models."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.events import Said as SaidEvent
+from s2s.llm.base import LlmError
+from s2s.session.session import Models, SessionConfig, stages_alive
+from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
+from s2s.turns.handler import TurnsConfig
+
+QUESTION = Said(tone(1.5), "what time is it now")
+SECOND = Said(tone(2.0, 200), "and what about tomorrow then")
+LONG_ANSWER = " ".join(f"Sentence number {n} of a long answer is this." for n in range(8))
+
+
+def done(simulation: Simulation) -> list[ResponseDone]:
+    return [event for _, event in simulation.events if isinstance(event, ResponseDone)]
+
+
+def heard(simulation: Simulation) -> list[str]:
+    return [e.text for _, e in simulation.events if isinstance(e, Heard) and e.final]
+
+
+def actions(simulation: Simulation) -> list[str]:
+    return [e.action for _, e in simulation.events if isinstance(e, Interruption)]
+
+
+def test_a_question_is_answered_and_both_sides_are_remembered() -> None:
+    simulation = Simulation([QUESTION, SECOND]).run()
+    assert heard(simulation) == ["what time is it now", "and what about tomorrow then"]
+    assert [each.status for each in done(simulation)] == ["completed", "completed"]
+    assert [m.role for m in simulation.session.history.prompt()] == [
+        "system", "user", "assistant", "user", "assistant",
+    ]  # fmt: skip
+    assert simulation.session.history.prompt()[2].content == (
+        "You said what time is it now. That is fine with me."
+    )
+
+
+def test_the_same_conversation_has_the_same_trace() -> None:
+    first = Simulation([QUESTION, with_pauses(SECOND, (0.5, 0.6))]).run()
+    again = Simulation([QUESTION, with_pauses(SECOND, (0.5, 0.6))]).run()
+    rename = str.maketrans("", "", "0123456789")
+    assert len(first.trace()) == len(again.trace())
+    for one, other in zip(first.trace(), again.trace(), strict=True):
+        assert one[:9] == other[:9]
+        assert one.translate(rename) == other.translate(rename)
+
+
+def test_no_thread_is_left() -> None:
+    before = threading.active_count()
+    Simulation([QUESTION]).run()
+    assert stages_alive() == []
+    assert threading.active_count() == before
+
+
+def test_models_start_at_the_soft_end_and_the_grace_is_not_added() -> None:
+    simulation = Simulation([QUESTION]).run()
+    (timeline,) = simulation.session.metrics.finished()
+    ms = timeline.since_speech_ms()
+    costs = Costs()
+    assert ms["transcript"] <= 64 + 64 + 1000 * costs.stt_s + 33
+    assert ms["first_played"] <= ms["first_audio"] + 9
+    assert ms["first_played"] < 420
+
+
+def test_a_pause_within_a_sentence_is_one_turn_with_one_answer() -> None:
+    paused = with_pauses(Said(tone(3.0), "turn the lights on in the kitchen please"), (0.5, 0.8))
+    simulation = Simulation([paused]).run()
+    assert heard(simulation) == ["turn the lights on in the kitchen please"]
+    assert [each.status for each in done(simulation)] == ["completed"]
+    assert len(simulation.session.history.prompt()) == 3
+
+
+def interrupted_by(words: str, seconds: float, *, after_s: float = 3.0) -> Simulation:
+    """A question, a long answer, and `words` said over it, `after_s` after the question."""
+    silence = np.zeros(int(16_000 * after_s), dtype=np.float32)
+    over = Said(np.concatenate([silence, tone(seconds, 230)]), words, None)
+    return Simulation([QUESTION, over], answer=lambda _: LONG_ANSWER).run()
+
+
+def test_speech_with_content_during_playback_cancels() -> None:
+    simulation = interrupted_by("no tell me about london instead", 2.0)
+    assert [each.status for each in done(simulation)] == ["cancelled", "completed"]
+    assert heard(simulation)[-1] == "no tell me about london instead"
+    assert actions(simulation) == ["duck", "pause", "cancel"]
+
+
+def test_history_holds_what_was_heard_of_a_cancelled_answer() -> None:
+    simulation = interrupted_by("no tell me about london instead", 2.0)
+    cancelled = done(simulation)[0]
+    assert 0 < len(cancelled.heard) < len(LONG_ANSWER)
+    assert LONG_ANSWER.startswith(cancelled.heard.strip())
+    prompt = simulation.session.history.prompt()
+    assert prompt[2].content == cancelled.heard.strip()
+
+
+@pytest.mark.parametrize("words", ["mm-hmm", "yeah", "okay"])
+def test_a_backchannel_goes_on_with_the_same_answer(words: str) -> None:
+    simulation = interrupted_by(words, 0.4)
+    assert [each.status for each in done(simulation)] == ["completed"]
+    assert done(simulation)[0].heard == LONG_ANSWER
+    assert actions(simulation) == ["duck", "restore"]
+
+
+def test_stop_stops_and_is_not_answered() -> None:
+    simulation = interrupted_by("stop", 0.5)
+    assert [each.status for each in done(simulation)] == ["cancelled"]
+    assert len(simulation.chat.prompts) == 1
+
+
+def test_nothing_of_a_cancelled_answer_is_said_afterwards() -> None:
+    simulation = interrupted_by("no tell me about london instead", 2.0)
+    over: set[str | None] = set()
+    for _, event in simulation.events:
+        if isinstance(event, ResponseDone):
+            assert event.response.response_key not in over
+            over.add(event.response.response_key)
+        if isinstance(event, (SaidEvent, ResponseStarted)):
+            assert event.response.response_key not in over
+
+
+def test_every_response_has_exactly_one_end() -> None:
+    simulation = interrupted_by("no tell me about london instead", 2.0)
+    started = Counter(e.response for _, e in simulation.events if isinstance(e, ResponseStarted))
+    ended = Counter(e.response for _, e in simulation.events if isinstance(e, ResponseDone))
+    assert started == ended
+    assert set(started.values()) == {1}
+
+
+class Broken:
+    """A model whose first calls fail."""
+
+    def __init__(self, inner: object, method: str, error: Exception, times: int = 1) -> None:
+        self._inner, self._method, self._error, self._left = inner, method, error, times
+
+    def __getattr__(self, name: str) -> object:
+        if name == self._method and self._left > 0:
+            self._left -= 1
+
+            def fail(*args: object, **kwargs: object) -> object:
+                raise self._error
+
+            return fail
+        return getattr(self._inner, name)
+
+
+@pytest.mark.parametrize(
+    ("field", "method"),
+    [("transcriber", "transcribe"), ("chat", "stream"), ("synthesizer", "synthesize")],
+)
+def test_a_failing_stage_fails_the_response_audibly_and_the_next_turn_works(
+    field: str, method: str
+) -> None:
+    def broken(models: Models, _clock: object) -> Models:
+        times = 2 if field == "transcriber" else 1  # at the first silence, and for the final
+        inner = getattr(models, field)
+        return replace(models, **{field: Broken(inner, method, LlmError("gone"), times)})
+
+    config = SessionConfig(turns=TurnsConfig(partial_interval_ms=0))
+    simulation = Simulation([QUESTION, SECOND], config=config, models=broken).run()
+    first, second = done(simulation)
+    assert (first.status, second.status) == ("failed", "completed")
+    assert "gone" in (first.error or "")
+    start = next(at for at, e in simulation.events if isinstance(e, ResponseStarted))
+    end = next(at for at, e in simulation.events if isinstance(e, ResponseDone))
+    played = simulation.transport.assistant()[int(start * 24000) : int(end * 24000)]
+    assert abs(played).max() > 0.05, "a failure must be heard"
+    assert all("Sorry" not in m.content for m in simulation.session.history.prompt())
+
+
+def test_silence_alone_starts_nothing() -> None:
+    simulation = Simulation([Said(np.zeros(32_000, dtype=np.float32), "")]).run()
+    assert simulation.events == []
+
+
+def test_channels_stay_within_their_bounds() -> None:
+    simulation = interrupted_by("no tell me about london instead", 2.0)
+    for stage in simulation.session.stages:
+        assert stage.inbox.peak <= stage.inbox.capacity

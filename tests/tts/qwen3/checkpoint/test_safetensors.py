@@ -1,0 +1,213 @@
+"""Reading weights and configs, and refusing what cannot be used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from s2s.tts.qwen3.checkpoint.safetensors import (
+    Checkpoint,
+    CheckpointError,
+    language_model_shapes,
+    open_checkpoint,
+)
+from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, SpecError, read_spec
+
+KINDS = {
+    "0.6b-base": (Kind.BASE, False, False),
+    "0.6b-customvoice": (Kind.CUSTOM_VOICE, False, False),
+    "1.7b-base": (Kind.BASE, True, False),
+    "1.7b-customvoice": (Kind.CUSTOM_VOICE, True, True),
+    "1.7b-voicedesign": (Kind.VOICE_DESIGN, True, True),
+}
+Tiny = Callable[[str], Path]
+
+
+def write(path: Path, tensors: dict[str, tuple[str, list[int], bytes]]) -> Path:
+    """A safetensors file of (dtype, shape, raw data) by name."""
+    header: dict[str, Any] = {}
+    data = b""
+    for name, (dtype, shape, raw) in tensors.items():
+        header[name] = {
+            "dtype": dtype,
+            "shape": shape,
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
+        data += raw
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+    return path
+
+
+@pytest.fixture
+def copy(tiny_qwen3: Tiny, tmp_path: Path) -> Path:
+    """A checkpoint that may be damaged."""
+    return shutil.copytree(tiny_qwen3("0.6b-customvoice"), tmp_path / "copy")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_read_from_its_config(kind: str, tiny_qwen3: Tiny) -> None:
+    spec = read_spec(tiny_qwen3(kind))
+    assert (spec.kind, spec.projected, spec.takes_instruction) == KINDS[kind]
+    assert bool(spec.speakers) == (spec.kind is Kind.CUSTOM_VOICE)
+    assert spec.groups == 16
+    open_checkpoint(tiny_qwen3(kind), spec)
+
+
+def test_bfloat16_is_widened_exactly(tmp_path: Path) -> None:
+    every = np.arange(0x10000, dtype=np.uint16)
+    path = write(tmp_path / "w.safetensors", {"x": ("BF16", [0x10000], every.tobytes())})
+    assert Checkpoint(path)["x"].view(np.uint32).tolist() == (every.astype(int) << 16).tolist()
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("F32", np.float32), ("F16", np.float16)])
+def test_parts_are_the_whole_cut_up(dtype: str, kind: type, tmp_path: Path) -> None:
+    values = np.arange(24, dtype=kind).reshape(6, 4)
+    path = write(tmp_path / "w.safetensors", {"x": (dtype, [6, 4], values.tobytes())})
+    weights = Checkpoint(path)
+    assert weights.shape("x") == (6, 4)
+    assert weights.dtype("x") == dtype
+    assert weights["x"].tolist() == values.tolist()
+    assert weights.rows("x", 2, 5).tolist() == values[2:5].tolist()
+    assert weights.take("x", np.array([5, 0, 5])).tolist() == values[[5, 0, 5]].tolist()
+    assert weights["x"].dtype == np.float32
+    with pytest.raises(IndexError):
+        weights.rows("x", 2, 7)
+    with pytest.raises(IndexError):
+        weights.take("x", np.array([6]))
+
+
+def test_several_files_with_an_index_are_one_checkpoint(tmp_path: Path) -> None:
+    raw = np.ones(2, np.float32).tobytes()
+    write(tmp_path / "a.safetensors", {"one": ("F32", [2], raw)})
+    write(tmp_path / "b.safetensors", {"two": ("F32", [2], raw)})
+    index = {"weight_map": {"one": "a.safetensors", "two": "b.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert sorted(Checkpoint(tmp_path).names) == ["one", "two"]
+
+
+def test_a_missing_tensor_is_named(copy: Path) -> None:
+    spec = read_spec(copy)
+    names = language_model_shapes(spec)
+    assert len(names) == len(set(names)) > 80
+    with pytest.raises(CheckpointError, match=r"codec_head\.weight missing"):
+        Checkpoint(copy / "model.safetensors").require({"talker2.codec_head.weight": (1,)})
+
+
+def test_a_wrong_shape_is_named_with_both_shapes(copy: Path) -> None:
+    config = json.loads((copy / "config.json").read_text())
+    config["talker_config"]["intermediate_size"] = 320
+    (copy / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CheckpointError, match=r"\[256, 256\] and should be \[320, 256\]"):
+        open_checkpoint(copy, read_spec(copy))
+
+
+@pytest.mark.parametrize("size", [0, 5, 100, 20_000, -1])
+def test_a_truncated_file_is_refused(copy: Path, size: int) -> None:
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(CheckpointError, match=r"cut off|not a safetensors|cannot be read"):
+        Checkpoint(copy)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"PK\x03\x04 a pickle of torch.save is a zip archive",
+        (1 << 40).to_bytes(8, "little") + b"{}",
+        (4).to_bytes(8, "little") + b"null",
+        (2).to_bytes(8, "little") + b"{]",
+        (17).to_bytes(8, "little") + b'{"x":{"dtype":1}}',
+    ],
+)
+def test_another_format_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"safetensors"):
+        Checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (("F32", [3], b"\0" * 8), "8 bytes for"),
+        (("I64", [1], b"\0" * 8), "stored as I64"),
+        (("F32", [-2], b""), "bytes for"),
+    ],
+)
+def test_an_impossible_entry_is_refused(
+    entry: tuple[str, list[int], bytes], message: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "w.safetensors", {"x": entry})
+    with pytest.raises(CheckpointError, match=message):
+        Checkpoint(path)
+
+
+def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match=r"only safetensors.*pytorch_model\.bin"):
+        Checkpoint(tmp_path)
+
+
+def change(config: dict[str, Any], path: str, value: object) -> None:
+    *parts, last = path.split("/")
+    for part in parts:
+        config = config[part]
+    if value is None:
+        del config[last]
+    else:
+        config[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("model_type", "qwen3", "model_type is 'qwen3'"),
+        ("tokenizer_type", "qwen3_tts_tokenizer_25hz", "12 Hz"),
+        ("tts_model_type", "singing", "singing.*base, custom_voice, voice_design"),
+        ("talker_config", None, "talker_config is missing"),
+        ("talker_config/code_predictor_config", None, "code_predictor_config is missing"),
+        ("talker_config/hidden_size", "big", "hidden_size must be a whole number, got 'big'"),
+        ("talker_config/rms_norm_eps", None, "rms_norm_eps must be a number"),
+        ("talker_config/attention_bias", True, "attention bias"),
+        ("talker_config/vocab_size", 99, "codec vocabulary of 99"),
+        ("talker_config/spk_id", {"x": [1, 2]}, "spk_id of x"),
+        ("tts_pad_token_id", None, "tts_pad_token_id"),
+    ],
+)
+def test_a_config_of_something_else_says_which_field(
+    path: str, value: object, message: str, tiny_qwen3: Tiny
+) -> None:
+    config = json.loads((tiny_qwen3("1.7b-customvoice") / "config.json").read_text())
+    change(config, path, value)
+    with pytest.raises(SpecError, match=message):
+        Spec.from_config(config)
+
+
+def test_speaker_ids_may_be_lists_of_one(tiny_qwen3: Tiny) -> None:
+    config = json.loads((tiny_qwen3("1.7b-customvoice") / "config.json").read_text())
+    plain = Spec.from_config(config)
+    config["talker_config"]["spk_id"] = {k: [v] for k, v in plain.speakers.items()}
+    assert Spec.from_config(config).speakers == plain.speakers
+
+
+def test_settings_of_the_checkpoint_come_before_the_defaults(tiny_qwen3: Tiny) -> None:
+    config = json.loads((tiny_qwen3("1.7b-customvoice") / "config.json").read_text())
+    generation = Spec.from_config(config, {"temperature": 0.5, "subtalker_top_k": 7}).generation
+    assert generation.talker.temperature == 0.5
+    assert generation.predictor.top_k == 7
+    assert generation.predictor.temperature == 0.9
+    assert generation.max_new_tokens == 2048
+
+
+@pytest.mark.parametrize("content", [None, "", "[1]", "{"])
+def test_a_folder_without_a_config_is_refused(content: str | None, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "config.json").write_text(content)
+    with pytest.raises(SpecError, match=r"config\.json"):
+        read_spec(tmp_path)

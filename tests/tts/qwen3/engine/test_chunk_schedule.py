@@ -1,0 +1,244 @@
+"""Chunk schedules: the server's formulas, and what no schedule may do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from s2s.tts.qwen3.engine.chunk_schedule import (
+    FRAME_MS,
+    ChunkSchedule,
+    Costs,
+    ScheduleConfig,
+    chunk_sizes,
+    compute_dynamic_initial_chunk_size,
+    edge_schedule,
+    max_ic_for_chunk_size,
+    parse_chunk_ramp,
+    ramp_chunk_size,
+    ramp_cumulative,
+    ramp_decode_windows,
+    stall_ms,
+    timeline,
+    uninterrupted_start_ms,
+)
+
+CONFIGS = st.builds(
+    ScheduleConfig,
+    initial_codec_chunk_frames=st.integers(0, 30),
+    codec_chunk_frames=st.integers(1, 40),
+    codec_chunk_ramp=st.one_of(
+        st.just(()), st.lists(st.integers(1, 30), min_size=2, max_size=6).map(tuple)
+    ),
+    codec_chunk_adaptive=st.booleans(),
+)
+
+
+def static(initial: int, steady: int = 25) -> ScheduleConfig:
+    return ScheduleConfig(initial_codec_chunk_frames=initial, codec_chunk_frames=steady)
+
+
+def ramp(*sizes: int) -> ScheduleConfig:
+    return ScheduleConfig(codec_chunk_ramp=sizes)
+
+
+@given(CONFIGS, st.integers(1, 200), st.floats(1, 200))
+def test_every_frame_goes_out_once_and_in_order(
+    config: ScheduleConfig, frames: int, frame_ms: float
+) -> None:
+    schedule, seen = ChunkSchedule(config), 0
+    for length in range(1, frames + 1):
+        seen += schedule.emit(length, length == frames, length * frame_ms)
+        assert seen == schedule.emitted <= length
+    assert seen == frames
+    assert schedule.emit(frames, True, 1e9) == 0
+
+
+@given(CONFIGS, st.lists(st.tuples(st.integers(1, 60), st.floats(0, 500)), min_size=1))
+def test_frames_may_come_in_bursts(config: ScheduleConfig, bursts: list[tuple[int, float]]) -> None:
+    schedule, length, now_ms = ChunkSchedule(config), 0, 0.0
+    for frames, passed_ms in bursts:
+        length, now_ms = length + frames, now_ms + passed_ms
+        assert 0 <= schedule.emit(length, False, now_ms) <= length
+    schedule.emit(length, True, now_ms)
+    assert schedule.emitted == length
+
+
+@given(CONFIGS, st.integers(1, 300), st.floats(1, 200))
+def test_no_chunk_is_larger_than_the_largest_configured(
+    config: ScheduleConfig, frames: int, frame_ms: float
+) -> None:
+    largest = max(config.codec_chunk_frames, *config.codec_chunk_ramp, 0, 0)
+    assert max(chunk_sizes(config, frames, Costs(frame_ms))) <= largest
+
+
+@given(st.integers(1, 200), st.floats(1, 79))
+def test_an_adaptive_schedule_never_shrinks_before_the_end(frames: int, frame_ms: float) -> None:
+    sizes = chunk_sizes(ScheduleConfig(codec_chunk_adaptive=True), frames, Costs(frame_ms))
+    assert sizes[1:-1] == sorted(sizes[1:-1])
+
+
+COSTS = st.builds(
+    Costs,
+    codes_ms=st.floats(3, 60),
+    call_ms=st.floats(0, 40),
+    decode_ms=st.floats(1, 40),
+    together=st.booleans(),
+)
+
+
+def start_ms(config: ScheduleConfig, costs: Costs, frames: int = 125) -> float:
+    return uninterrupted_start_ms(timeline(config, frames, costs))
+
+
+def keeps_up(costs: Costs) -> bool:
+    return costs.frame_ms(edge_schedule(costs).codec_chunk_frames) <= FRAME_MS
+
+
+@given(st.floats(1, 79.9), st.integers(1, 300))
+def test_the_edge_schedule_never_runs_dry_below_real_time(frame_ms: float, frames: int) -> None:
+    costs = Costs(frame_ms)
+    assert stall_ms(edge_schedule(costs), frames, costs) == pytest.approx(0, abs=1e-6)
+
+
+@given(COSTS.filter(keeps_up), st.floats(0.8, 1.0), st.integers(1, 400))
+def test_a_machine_that_is_as_quick_as_measured_never_runs_dry(
+    costs: Costs, share: float, frames: int
+) -> None:
+    """Or quicker: the schedule is told the costs, the machine needs a share of them."""
+    config = edge_schedule(costs)
+    real = Costs(
+        costs.codes_ms * share, costs.call_ms * share, costs.decode_ms * share, costs.together
+    )
+    assert stall_ms(config, frames, real) == pytest.approx(0, abs=1e-3)
+
+
+@given(COSTS.filter(keeps_up), st.integers(50, 400))
+def test_with_something_in_reserve_a_slower_moment_is_not_heard(costs: Costs, frames: int) -> None:
+    config = edge_schedule(costs)
+    first = config.initial_codec_chunk_frames
+    reserve = FRAME_MS / costs.frame_ms(first)
+    assume(reserve > 1.06)
+    slower = Costs(
+        costs.codes_ms * 1.05, costs.call_ms * 1.05, costs.decode_ms * 1.05, costs.together
+    )
+    assert stall_ms(config, frames, slower) == pytest.approx(0, abs=1e-3)
+
+
+@given(COSTS.filter(keeps_up))
+def test_chunks_grow_to_the_largest_where_there_is_time(costs: Costs) -> None:
+    config = edge_schedule(costs)
+    first, most = config.initial_codec_chunk_frames, config.codec_chunk_frames
+    assume(costs.frame_ms(first) < 0.95 * FRAME_MS)
+    sizes = chunk_sizes(config, 1500, costs)
+    assert sizes[0] == first
+    assert all(first <= size <= most for size in sizes[:-1])
+    assert max(sizes) == most
+
+
+@pytest.mark.parametrize(
+    ("codes_ms", "first_frames", "first_ms"),
+    [(15, 1, 64), (25, 2, 123), (35, 2, 143), (38, 3, 211), (45, 4, 301), (48, 4, 313)],
+)
+def test_the_first_chunk_where_a_call_of_the_decoder_has_a_price(
+    codes_ms: float, first_frames: int, first_ms: float
+) -> None:
+    """25 ms a call and 24 ms a frame: a convolution stack on two cores."""
+    costs = Costs(codes_ms, 25, 24)
+    config = edge_schedule(costs)
+    assert config.initial_codec_chunk_frames == first_frames
+    assert timeline(config, 125, costs)[0][0] == first_ms
+    assert start_ms(config, costs) == first_ms
+
+
+def test_calls_are_no_longer_than_somebody_who_stops_it_would_wait() -> None:
+    assert edge_schedule(Costs(20, 25, 24)).codec_chunk_frames == 9
+    assert edge_schedule(Costs(5, 1, 1)).codec_chunk_frames == 25
+
+
+def test_a_machine_that_cannot_keep_up_does_the_least_work() -> None:
+    assert chunk_sizes(edge_schedule(Costs(60, 25, 24)), 30, Costs(60)) == [9, 9, 9, 3]
+
+
+@given(st.floats(0, 50), st.floats(0, 50), st.lists(st.integers(1, 25), min_size=1))
+def test_the_price_of_a_call_is_found_from_calls_of_two_sizes(
+    call_ms: float, decode_ms: float, frames: list[int]
+) -> None:
+    calls = [(size, call_ms + size * decode_ms) for size in frames]
+    found = Costs.measured(7, calls)
+    for size in (min(frames), max(frames)):
+        expected = call_ms + size * decode_ms
+        assert found.frame_ms(size) == pytest.approx(7 + expected / size, abs=1e-6)
+    if len(set(frames)) > 1:
+        assert found.call_ms == pytest.approx(call_ms, abs=1e-6)
+
+
+def test_costs_that_cannot_be_told_apart_are_not_negative() -> None:
+    assert Costs.measured(7, []) == Costs(7)
+    assert Costs.measured(7, [(1, 50.0), (8, 20.0)]) == Costs(7, 20.0, 0.0)
+
+
+def test_static_sizes() -> None:
+    assert chunk_sizes(static(1), 60, Costs(10)) == [1, 25, 25, 9]
+    assert chunk_sizes(static(1), 51, Costs(10)) == [1, 25, 25]
+    assert chunk_sizes(static(30), 30, Costs(10)) == [25, 5]
+
+
+def test_ramp_sizes() -> None:
+    assert chunk_sizes(ramp(1, 4, 8, 16, 25), 90, Costs(10)) == [1, 4, 8, 16, 25, 25, 11]
+    assert [ramp_chunk_size((2, 4), 25, at) for at in range(4)] == [2, 4, 25, 25]
+    assert [ramp_cumulative((2, 4), 25, at) for at in range(4)] == [2, 6, 31, 56]
+
+
+def test_windows_of_a_decoder_without_state() -> None:
+    assert ramp_decode_windows((1, 2, 4, 8, 16, 25), 25) == [1, 3, 7, 15, 31, 50]
+
+
+def test_adaptive_sizes_at_eleven_milliseconds_a_frame() -> None:
+    """The example the server's authors give: 11 ms a frame."""
+    adaptive = ScheduleConfig(codec_chunk_adaptive=True)
+    assert chunk_sizes(adaptive, 59, Costs(11)) == [2, 4, 25, 25, 3]
+
+
+@pytest.mark.parametrize(
+    ("config", "frame_ms", "expected"),
+    [
+        (static(1), 6, 70),
+        (static(1), 16, 320),
+        (static(1), 44, 1020),
+        (ramp(1, 4, 8, 16, 25), 16, 0),
+        (ramp(1, 4, 8, 16, 25), 36, 64),
+        (ramp(1, 4, 8, 16, 25), 44, 192),
+        (ramp(2, 4, 8, 16, 25), 36, 0),
+        (ramp(2, 4, 8, 16, 25), 44, 112),
+        (ramp(4, 4, 8, 16, 25), 44, 0),
+        (static(2, 2), 72, 0),
+        (static(4, 4), 72, 0),
+    ],
+)
+def test_stalls_are_those_worked_out_for_the_server(
+    config: ScheduleConfig, frame_ms: float, expected: float
+) -> None:
+    assert stall_ms(config, 200, Costs(frame_ms)) == pytest.approx(expected)
+
+
+def test_the_first_chunk_follows_the_load() -> None:
+    assert [max_ic_for_chunk_size(size) for size in (1, 2, 3, 16, 25)] == [1, 1, 2, 8, 16]
+    sizes = [compute_dynamic_initial_chunk_size(active, 8, 16) for active in (0, 4, 8, 99)]
+    assert sizes == [2, 4, 16, 16] or sizes == [2, 8, 16, 16]
+    assert compute_dynamic_initial_chunk_size(5, 0, 16) == 2
+
+
+def test_the_uninterrupted_start_waits_for_the_worst_gap() -> None:
+    assert uninterrupted_start_ms([(100.0, 1), (200.0, 1), (500.0, 10)]) == 500 - 2 * FRAME_MS
+
+
+@pytest.mark.parametrize("text", ["", "4", "4,0", "a,b", "4,-1"])
+def test_a_bad_ramp_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="ramp"):
+        parse_chunk_ramp(text)
+
+
+def test_a_ramp_is_read() -> None:
+    assert parse_chunk_ramp("2, 4,8") == (2, 4, 8)

@@ -1,0 +1,66 @@
+"""What an utterance's report says of it, and of the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from s2s.tts.base import PassageReport
+from s2s.tts.qwen3.engine.chunk_schedule import Costs
+from s2s.tts.qwen3.engine.report import Report
+from s2s.tts.qwen3.engine.stop_rules import Ending
+
+SPOKEN = Report(
+    ending=Ending.LIMIT,
+    frames=10,
+    prefill_s=0.1,
+    stall_s=7.0,
+    talker_s=[0.02] * 9,
+    predictor_s=[0.03] * 10,
+    predictor_passes=95,
+    withheld_frames=1,
+    decoded_frames=[2, 8],
+    codec_s=[0.06, 0.18],
+    chunk_frames=[1, 8],
+    chunk_at_s=[0.25, 0.9],
+)
+
+
+def test_the_two_latencies_are_told_apart() -> None:
+    assert SPOKEN.chunk_at_s[0] == 0.25
+    assert SPOKEN.uninterrupted_start_s == pytest.approx(0.9 - 0.08)
+
+
+def test_costs_are_those_of_a_frame_and_of_a_call() -> None:
+    costs = SPOKEN.costs(together=True)
+    expected = Costs(50.0, 20.0, 20.0, together=True)
+    assert [costs.codes_ms, costs.call_ms, costs.decode_ms] == pytest.approx(
+        [expected.codes_ms, expected.call_ms, expected.decode_ms]
+    )
+    assert costs.together
+
+
+def test_a_passage_says_why_it_ended_and_what_it_took() -> None:
+    passage = SPOKEN.passage
+    assert passage.ending == "limit"
+    assert passage.measures == {
+        "frames": 10,
+        "withheld_frames": 1,
+        "passes_a_frame": 9.5,
+        "rtf": round((0.1 + 0.18 + 0.3 + 0.24) / 0.72, 3),  # nothing of the seven seconds
+        "first_chunk_ms": 250.0,
+        "uninterrupted_start_ms": 820.0,
+    }
+
+
+def test_a_passage_of_nothing_has_few_measures() -> None:
+    assert Report().passage == PassageReport("stopped", {"frames": 0, "withheld_frames": 0})
+
+
+def test_what_was_in_vain_can_be_begun_again_but_counts_as_work() -> None:
+    report = Report(ending=Ending.REPETITION, frames=20, unwanted_frames=20, talker_s=[0.02] * 20)
+    assert report.in_vain
+    report.again()
+    assert (report.ending, report.frames, report.unwanted_frames) == (None, 0, 0)
+    assert report.retries == 1
+    assert report.work_s == pytest.approx(0.4)
+    assert not Report(ending=Ending.REPETITION, chunk_frames=[4]).in_vain

@@ -1,0 +1,329 @@
+"""The codec decoder's wide part on the compiled kernel, against float64 on each vector unit there
+is, and the decoder around it against the one on ONNX Runtime."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecSpec
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+from s2s.tts.qwen3.checkpoint.spec import read_json
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
+from s2s.tts.qwen3.codec.open import open_decoder
+from s2s.tts.qwen3.codec.weights import DILATIONS, Convolution, Snake, WideWeights
+from s2s.tts.qwen3.interfaces import Floats, Stopped
+from s2s.tts.qwen3.native import library as kernel
+from s2s.tts.qwen3.native import transformer as stack
+from s2s.tts.qwen3.native.codec_upsampler import WideKernel, remembered
+from s2s.tts.qwen3.native.library import KernelError, find_compiler, load_kernel
+from s2s.tts.qwen3.native.transformer import Team
+
+GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
+FRAMES = 12
+STEPS = 4  # of a frame that go into the wide part
+UNITS = {
+    "plain C": ["-O2"],
+    "AVX2": ["-O2", "-mavx2", "-mfma", "-mf16c"],
+    "native": ["-march=native"],
+}
+
+Tiny = Callable[[str], Path]
+Wide64 = np.ndarray
+
+
+@pytest.fixture(scope="module")
+def folder(tiny_qwen3: Tiny) -> Path:
+    return tiny_qwen3("0.6b-base") / "speech_tokenizer"
+
+
+@pytest.fixture(scope="module")
+def spec(folder: Path) -> CodecDecoderSpec:
+    return CodecSpec.from_config(read_json(folder / "config.json")).decoder
+
+
+@pytest.fixture(scope="module")
+def latents(spec: CodecDecoderSpec) -> Floats:
+    random = np.random.default_rng(5)
+    return random.standard_normal((FRAMES * STEPS, spec.latent_dim), dtype=np.float32)
+
+
+@pytest.fixture(scope="module", params=UNITS)
+def unit_cache(
+    request: pytest.FixtureRequest, kernel_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """Where `Team` finds the kernel for one vector unit."""
+    if request.param == "native":
+        yield kernel_cache
+        return
+    info = Path("/proc/cpuinfo")
+    if request.param == "AVX2" and not (info.is_file() and "avx2" in info.read_text()):
+        pytest.skip("no AVX2 here")
+    path = tmp_path_factory.mktemp("unit") / "kernel.so"
+    common = [flag for flag in kernel.FLAGS if flag not in ("-march=native", "-O3")]
+    kernel.build(find_compiler(), path, [*common, *UNITS[request.param]])
+
+    def load(_: Path) -> ctypes.CDLL:
+        return kernel.open_kernel(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stack.kernel, "load_kernel", load)
+        yield path.parent
+
+
+def wide_kernel(
+    cache: Path, folder: Path, spec: CodecDecoderSpec, threads: int = 2, frames: int = FRAMES
+) -> WideKernel:
+    return WideKernel(Team(cache, threads), Checkpoint(folder), spec, frames=frames)
+
+
+@pytest.fixture(scope="module")
+def wide(kernel_cache: Path, folder: Path, spec: CodecDecoderSpec) -> WideKernel:
+    return wide_kernel(kernel_cache, folder, spec)
+
+
+def zeros(spec: CodecDecoderSpec) -> list[Floats]:
+    return [np.zeros((each.steps, each.width), np.float32) for each in remembered(spec).values()]
+
+
+def run_split(
+    wide: WideKernel, spec: CodecDecoderSpec, latents: Floats, sizes: Sequence[int], begin: int = 0
+) -> tuple[Floats, list[Floats]]:
+    """Frames in calls of the given sizes, over and over."""
+    past, parts, start, call = zeros(spec), [], 0, 0
+    frames = len(latents) // STEPS
+    while start < frames:
+        size = min(sizes[call % len(sizes)], frames - start)
+        part = latents[start * STEPS : (start + size) * STEPS]
+        samples, past = wide.run(part, size, begin + start, past)
+        parts.append(samples)
+        start, call = start + size, call + 1
+    return np.concatenate(parts), past
+
+
+def snake(x: Wide64, values: Snake) -> Wide64:
+    return x + values.heights * np.sin(values.frequencies * x) ** 2
+
+
+def convolve(x: Wide64, conv: Convolution, dilation: int = 1) -> Wide64:
+    padded = np.concatenate([np.zeros((6 * dilation, x.shape[1])), x])
+    taps = (padded[tap * dilation :][: len(x)] @ conv.weight[:, :, tap].T for tap in range(7))
+    return sum(taps, conv.bias)
+
+
+def plain(spec: CodecDecoderSpec, folder: Path, latents: Floats) -> Wide64:
+    """The wide part in float64, layer by layer."""
+    weights = WideWeights(Checkpoint(folder), spec)
+    x = convolve(latents.astype(np.float64), weights.first())
+    for block, rate in enumerate(spec.upsample_rates, 1):
+        x = snake(x, weights.before_spread(block))
+        matrix, bias = weights.spread(block)
+        before = np.concatenate([np.zeros((1, x.shape[1])), x[:-1]])
+        x = (np.concatenate([before, x], axis=1) @ matrix + bias).reshape(len(x) * rate, -1)
+        for at, dilation in enumerate(DILATIONS):
+            unit = weights.residual(block, at)
+            angles = convolve(snake(x, unit.before), unit.conv, dilation)
+            x = x + (angles + unit.heights * np.sin(angles) ** 2) @ unit.matrix + unit.bias
+    before, last = weights.last()
+    return np.clip(convolve(snake(x, before), last)[:, 0], -1, 1)
+
+
+def snr_db(expected: np.ndarray, found: np.ndarray) -> float:
+    wanted = expected.astype(np.float64)
+    noise = max(float(np.mean((found - wanted) ** 2)), 1e-30)
+    return float(10 * np.log10(np.mean(wanted**2) / noise))
+
+
+def test_it_is_float64_but_for_rounding(
+    unit_cache: Path, folder: Path, spec: CodecDecoderSpec, latents: Floats
+) -> None:
+    expected = plain(spec, folder, latents)
+    assert expected.std() > 0.02
+    wide = wide_kernel(unit_cache, folder, spec)
+    for sizes in ([FRAMES], [1], [5, 2]):
+        samples, _ = run_split(wide, spec, latents, sizes)
+        assert samples.shape == expected.shape
+        assert np.abs(samples - expected).max() < 1e-5
+        assert snr_db(expected, samples) > 105
+
+
+def test_threads_change_no_bit(
+    unit_cache: Path, folder: Path, spec: CodecDecoderSpec, latents: Floats
+) -> None:
+    expected, after = run_split(
+        wide_kernel(unit_cache, folder, spec, threads=1), spec, latents, [FRAMES]
+    )
+    for threads in (2, 3):
+        wide = wide_kernel(unit_cache, folder, spec, threads)
+        for _ in range(3):
+            samples, states = run_split(wide, spec, latents, [FRAMES])
+            np.testing.assert_array_equal(samples, expected)
+            for state, wanted in zip(states, after, strict=True):
+                np.testing.assert_array_equal(state, wanted)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, FRAMES), min_size=1, max_size=6),
+    frames=st.integers(1, FRAMES),
+    begin=st.integers(0, 10**7),
+)
+def test_splits_change_no_bit(
+    wide: WideKernel,
+    spec: CodecDecoderSpec,
+    latents: Floats,
+    sizes: list[int],
+    frames: int,
+    begin: int,
+) -> None:
+    part = latents[: frames * STEPS]
+    expected, after = run_split(wide, spec, part, [FRAMES], begin)
+    samples, states = run_split(wide, spec, part, sizes, begin)
+    np.testing.assert_array_equal(samples, expected)
+    for state, wanted in zip(states, after, strict=True):
+        np.testing.assert_array_equal(state, wanted)
+
+
+def test_what_came_before_is_not_written_to(
+    wide: WideKernel, spec: CodecDecoderSpec, latents: Floats
+) -> None:
+    _, past = run_split(wide, spec, latents[: 3 * STEPS], [3])
+    kept = [array.copy() for array in past]
+    first, _ = wide.run(latents[:STEPS], 1, 3, past)
+    again, _ = wide.run(latents[:STEPS], 1, 3, past)
+    np.testing.assert_array_equal(first, again)
+    for array, wanted in zip(past, kept, strict=True):
+        np.testing.assert_array_equal(array, wanted)
+
+
+# --- the decoder around it ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("codec")
+
+
+@pytest.fixture(scope="module")
+def native(folder: Path, graphs: Path, kernel_cache: Path) -> CheckpointDecoder:
+    return open_decoder(folder, graphs, threads=2, device="native", kernels=kernel_cache)
+
+
+@pytest.fixture(scope="module")
+def onnx(folder: Path, graphs: Path) -> CheckpointDecoder:
+    return open_decoder(folder, graphs)
+
+
+@pytest.fixture(scope="module")
+def codes(native: CheckpointDecoder) -> np.ndarray:
+    return np.random.default_rng(2).integers(0, native.codebook_size, (90, 16))
+
+
+def test_it_sounds_as_on_onnx_runtime(
+    native: CheckpointDecoder, onnx: CheckpointDecoder, codes: np.ndarray
+) -> None:
+    expected = onnx.decode(onnx.new_state(), codes)
+    sound = native.decode(native.new_state(), codes)
+    assert sound.dtype == np.float32
+    assert np.abs(sound - expected).max() < 1e-5
+    assert snr_db(expected, sound) > 100
+
+
+def test_it_is_the_official_full_window_forward(native: CheckpointDecoder) -> None:
+    """Against the official package, far beyond the attention window."""
+    with np.load(GOLDEN) as golden:
+        codes, frames, pcm = golden["codes"], golden["kept_frames"], golden["pcm"]
+    sound = native.decode(native.new_state(), codes.astype(np.int64)).reshape(len(codes), -1)
+    np.testing.assert_allclose(sound[frames], pcm, rtol=0, atol=1e-4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8))
+def test_decoding_in_any_split_changes_no_bit(
+    native: CheckpointDecoder, codes: np.ndarray, sizes: list[int]
+) -> None:
+    expected = native.decode(native.new_state(), codes)
+    ends = np.cumsum(np.resize(sizes, len(codes)))
+    state = native.new_state()
+    parts = np.split(codes, ends[ends < len(codes)])
+    sound = np.concatenate([native.decode(state, part) for part in parts])
+    assert state.position == len(codes)
+    np.testing.assert_array_equal(sound, expected)
+
+
+def test_each_takes_the_other_ones_states(
+    native: CheckpointDecoder, onnx: CheckpointDecoder, codes: np.ndarray
+) -> None:
+    for frames in (0, 5, 80):
+        for giver, taker in ((native, onnx), (onnx, native)):
+            state = giver.new_state()
+            if frames:
+                giver.decode(state, codes[:frames])
+            taken = taker.restore(giver.export(state), frames)
+            expected = giver.decode(state, codes[frames : frames + 6])
+            sound = taker.decode(taken, codes[frames : frames + 6])
+            assert snr_db(expected, sound) > 100
+
+
+def test_a_fork_goes_its_own_way(native: CheckpointDecoder, codes: np.ndarray) -> None:
+    primed = native.new_state()
+    native.decode(primed, codes[:7])
+    expected = native.decode(native.fork(primed), codes[7:12])
+    native.decode(native.fork(primed), codes[20:30])
+    np.testing.assert_array_equal(native.decode(primed, codes[7:12]), expected)
+
+
+def test_wrong_codes_and_states_are_refused(native: CheckpointDecoder, codes: np.ndarray) -> None:
+    state = native.new_state()
+    native.decode(state, codes[:3])
+    with pytest.raises(ValueError, match="frames, 16"):
+        native.decode(state, codes[:, :15])
+    with pytest.raises(ValueError, match="0 to"):
+        native.decode(state, codes - native.codebook_size)
+    assert state.position == 3
+    tensors = native.export(state)
+    del tensors["state.unit_2_1"]
+    with pytest.raises(ValueError, match=r"state\.unit_2_1 should be \(18, "):
+        native.restore(tensors, 3)
+    state.close()
+    with pytest.raises(ValueError, match="closed"):
+        native.decode(state, codes[:1])
+
+
+def test_without_a_compiler_there_is_none(
+    folder: Path, graphs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_kernel.cache_clear()
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(KernelError, match="no C compiler"):
+        open_decoder(folder, graphs, device="native", kernels=tmp_path)
+
+
+@pytest.mark.parametrize("device", ["native", "cpu"])
+def test_a_call_that_nobody_waits_for_ends_within_it(
+    device: str, folder: Path, graphs: Path, kernel_cache: Path
+) -> None:
+    """And what is decoded afterwards is what it would have been."""
+    decoder = open_decoder(folder, graphs, threads=2, device=device, kernels=kernel_cache)
+    codes = np.random.default_rng(5).integers(0, decoder.codebook_size, (8, 16))
+    expected = decoder.decode(decoder.new_state(), codes)
+    asked = 0
+
+    def stale() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    with pytest.raises(Stopped):
+        decoder.decode(decoder.new_state(), codes, stale)
+    assert asked == 4
+    np.testing.assert_array_equal(
+        decoder.decode(decoder.new_state(), codes, lambda: False), expected
+    )

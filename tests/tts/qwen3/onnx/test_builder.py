@@ -1,0 +1,121 @@
+"""Graphs written to disk and cached, and what tells one checkpoint from another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.system.runtime import onnx_session
+from s2s.tts.qwen3.checkpoint.fingerprint import fingerprint, voice_fingerprint
+from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
+
+Tiny = Callable[[str], Path]
+
+
+def double_graph(folder: Path, weight: np.ndarray) -> Path:
+    """x [n, in] times weight [in, out], times two."""
+    with GraphBuilder(folder, "double") as graph:
+        x = graph.input("x", np.float32, ("n", weight.shape[0]))
+        product = graph.op("MatMul", x, graph.weight(weight))
+        two = graph.floats(2.0)
+        assert graph.floats(2.0) == two
+        graph.output("y", graph.op("Mul", product, two), np.float32, ("n", weight.shape[1]))
+        return graph.save({"version": "7"})
+
+
+@pytest.mark.parametrize("size", [3, 100], ids=["inside the graph", "beside it"])
+def test_a_graph_computes_what_was_asked(tmp_path: Path, size: int) -> None:
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((size, size))
+    session = onnx_session(double_graph(tmp_path, weight))
+    x = random.standard_normal((4, size)).astype(np.float32)
+    (y,) = session.run(["y"], {"x": x})
+    np.testing.assert_allclose(y, 2 * x @ weight.astype(np.float32), rtol=1e-5, atol=1e-5)
+    assert session.get_modelmeta().custom_metadata_map == {"version": "7"}
+    assert (tmp_path / "double.onnx").stat().st_size < 2_000
+    assert ((tmp_path / "double.onnx.data").stat().st_size >= 4 * size * size) == (size == 100)
+
+
+def test_of_two_that_build_at_once_one_wins(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+    paths: list[Path] = []
+
+    def build(folder: Path) -> Path:
+        both.wait(timeout=30)  # neither is done when the other begins
+        return double_graph(folder, np.ones((3, 3)))
+
+    def open_graph() -> None:
+        paths.append(cached_graph(tmp_path / "graph", "double", build))
+
+    threads = [threading.Thread(target=open_graph) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert paths == [tmp_path / "graph" / "double.onnx"] * 2
+    assert paths[0].is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def build(folder: Path) -> Path:
+        double_graph(folder, np.ones((3, 3)))
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        cached_graph(tmp_path / "graph", "double", build)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_lost_its_graph_is_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    for _ in range(2):
+        path = cached_graph(folder, "double", lambda to: double_graph(to, np.ones((3, 3))))
+        assert path.is_file()
+        path.unlink()
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
+def test_fingerprints_follow_content(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    content = np.random.default_rng(0).bytes(3 << 20)
+    first.write_bytes(content)
+    second.write_bytes(content)
+    assert fingerprint(first) == fingerprint(second)
+    assert fingerprint(first, second) != fingerprint(first)
+    for changed in (content[:-1], content + b"x", bytes(len(content))):
+        second.write_bytes(changed)
+        assert fingerprint(first) != fingerprint(second)
+
+
+def test_models_that_make_other_voices_differ(tiny_qwen3: Tiny) -> None:
+    small, large = tiny_qwen3("0.6b-base"), tiny_qwen3("1.7b-base")
+    assert voice_fingerprint(small) == voice_fingerprint(small)
+    assert voice_fingerprint(small) != voice_fingerprint(large)
+
+
+def test_the_chosen_branch_is_what_comes_out(tmp_path: Path) -> None:
+    """Large weights of a branch lie in it, beside those of the graph in one data file."""
+    random = np.random.default_rng(1)
+    weights = [random.standard_normal((40, 40)).astype(np.float32) for _ in range(3)]
+    with GraphBuilder(tmp_path, "either") as graph:
+        x = graph.input("x", np.float32, (2, 40))
+        number = graph.input("number", np.int64, ())
+        shared = graph.op("MatMul", x, graph.bulk(weights[0]))
+
+        def times(at: int) -> str:
+            return graph.op("MatMul", shared, graph.bulk(weights[at]))
+
+        first = graph.op("Less", number, graph.constant(np.array(1, np.int64)))
+        chosen = graph.choose(first, lambda: times(1), lambda: times(2))
+        graph.output("y", chosen, np.float32, (2, 40))
+        session = onnx_session(graph.save({}))
+    x_value = random.standard_normal((2, 40)).astype(np.float32)
+    for number_value in (0, 1):
+        (y,) = session.run(None, {"x": x_value, "number": np.array(number_value)})
+        expected = x_value @ weights[0] @ weights[1 + number_value]
+        np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-3)

@@ -1,0 +1,214 @@
+"""Qwen3-TTS as a backend: a tiny model from its folder to the blocks the sender gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.core.audio import read_wav
+from s2s.core.cancel import CancelScope
+from s2s.core.channel import Channel
+from s2s.core.clock import ManualClock
+from s2s.core.messages import AudioOut, AudioResponseDone, EndOfResponse, ResponseId, TtsInput
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
+from s2s.models.store import Store
+from s2s.system.runtime import Resources
+from s2s.tts.base import TtsError
+from s2s.tts.handler import TtsHandler, TtsSettings
+from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
+from s2s.tts.qwen3.ggml.library import installed
+from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
+from s2s.tts.qwen3.voices.store import save_voice
+from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config, full_name
+
+pytestmark = [
+    pytest.mark.ggml,
+    pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp"),
+]
+
+DATA = Path(__file__).parents[1] / "data"
+RESPONSE = ResponseId("t", 0, 0, "r")
+FRAME = 1920
+
+
+@pytest.fixture(scope="module")
+def resources(tmp_path_factory: pytest.TempPathFactory) -> Resources:
+    return Resources(Store(tmp_path_factory.mktemp("home")), threads=1)
+
+
+@pytest.fixture(scope="module")
+def speaker(tiny_qwen3: Callable[[str], Path], resources: Resources) -> Qwen3:
+    config = Qwen3Config(model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1, core="ggml")
+    return Qwen3(config, resources)
+
+
+def sound_of(synthesizer: Qwen3, text: str, **how: str) -> np.ndarray:
+    chunks = [chunk.samples for chunk in synthesizer.synthesize(text, **how)]
+    return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
+def test_capabilities_are_the_models_own(speaker: Qwen3) -> None:
+    capabilities = speaker.capabilities
+    assert capabilities.sample_rate_hz == 24_000
+    assert capabilities.streaming
+    assert "vivian" in capabilities.voices
+    assert capabilities.languages[0] == "en"
+    assert len(capabilities.languages) == 10
+
+
+def test_the_same_seed_gives_the_same_samples_and_a_voice_its_own(speaker: Qwen3) -> None:
+    first = sound_of(speaker, "Hi.")
+    assert first.size > 0
+    assert first.size % FRAME == 0
+    assert first.dtype == np.float32
+    assert np.abs(first).max() <= 1
+    assert sound_of(speaker, "Hi.").tolist() == first.tolist()
+    assert sound_of(speaker, "Hi.", voice="Dylan").tolist() != first.tolist()
+    assert sound_of(speaker, "Hi.", language="fr").tolist() != first.tolist()
+
+
+@pytest.mark.parametrize("text", ["", "...", "\n !? ", "😀"])
+def test_what_cannot_be_heard_gives_nothing(speaker: Qwen3, text: str) -> None:
+    assert list(speaker.synthesize(text)) == []
+
+
+def test_an_unknown_voice_is_an_error_that_names_the_known(speaker: Qwen3) -> None:
+    with pytest.raises(TtsError, match=r"'nobody'; known: aiden, .*vivian"):
+        next(speaker.synthesize("Hi.", voice="nobody"))
+
+
+def test_a_stop_ends_it(speaker: Qwen3) -> None:
+    heard = 0
+
+    def stop() -> bool:
+        return heard > 0
+
+    for chunk in speaker.synthesize("A long sentence that would take its time.", stop=stop):
+        heard += chunk.samples.size
+    assert 0 < heard <= 6 * FRAME
+
+
+def test_warming_chooses_a_schedule(speaker: Qwen3) -> None:
+    speaker._schedule = ScheduleConfig(initial_codec_chunk_frames=20)
+    speaker.warm()
+    assert speaker._schedule.initial_codec_chunk_frames < 20
+
+
+def test_instructions_are_ignored_by_the_small_model_with_a_notice(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = str(tiny_qwen3("0.6b-customvoice"))
+    plain = Qwen3(Qwen3Config(model=folder, seed=1, threads=1), resources)
+    told = Qwen3(Qwen3Config(model=folder, seed=1, threads=1, instruct="Sadly."), resources)
+    assert "ignores instructions" in caplog.text
+    assert sound_of(plain, "Hi.").tolist() == sound_of(told, "Hi.").tolist()
+    plain.close()
+    told.close()
+    with pytest.raises(TtsError, match="closed"):
+        next(plain.synthesize("Hi."))
+
+
+def test_a_cloning_model_needs_a_voice_and_speaks_with_an_enrolled_one(
+    tiny_qwen3: Callable[[str], Path], resources: Resources
+) -> None:
+    folder = tiny_qwen3("0.6b-base")
+    with pytest.raises(TtsError, match=r"voices add NAME"):
+        Qwen3(Qwen3Config(model=str(folder), threads=1), resources)
+    store = resources.store
+    pcm, _ = read_wav(DATA / "librivox_0880.wav", 24_000)
+    enrolment = Enrolment.open(folder, store.folder(GRAPHS_FOLDER))
+    for name, text in (("timbre", ""), ("words", "he was not an ill disposed young man")):
+        voice, _ = enrolment.enrol(name, pcm, text)
+        save_voice(voice, store.folder("voices"))
+    cloned = Qwen3(Qwen3Config(model=str(folder), voice="words", seed=1, threads=1), resources)
+    assert cloned.capabilities.cloning
+    assert set(cloned.capabilities.voices) == {"timbre", "words"}
+    first = sound_of(cloned, "Hi.")
+    assert first.size > 0
+    assert sound_of(cloned, "Hi.", voice="timbre").tolist() != first.tolist()
+    assert sound_of(cloned, "Hi.").tolist() == first.tolist()
+    cloned.close()
+    assert store.folder(CONVERTED_FOLDER).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "/no/such/folder"}, "no such folder"),
+        ({"model": "0.6b"}, r"0\.6B-CustomVoice"),
+        ({"quant": "q3"}, "known: f32"),
+    ],
+)
+def test_what_cannot_be_opened_says_so_in_one_line(
+    options: dict[str, str], message: str, tiny_qwen3: Callable[[str], Path], resources: Resources
+) -> None:
+    config = Qwen3Config(**{"model": str(tiny_qwen3("0.6b-customvoice")), **options})
+    with pytest.raises(TtsError, match=message) as raised:
+        Qwen3(config, resources)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "enrolled", "instruct", "expected"),
+    [
+        ("0.6b", False, False, "0.6b-customvoice"),
+        ("0.6B", True, False, "0.6B-base"),
+        ("0.6b", False, True, "0.6b-customvoice"),
+        ("1.7b", False, True, "1.7b-voicedesign"),
+        ("1.7b", True, True, "1.7b-base"),
+        ("someone/else", True, True, "someone/else"),
+    ],
+)
+def test_a_size_stands_for_the_kind_the_voice_needs(
+    model: str, enrolled: bool, instruct: bool, expected: str
+) -> None:
+    assert full_name(model, enrolled, instruct) == expected
+
+
+class Stage:
+    """The TTS stage with this backend."""
+
+    def __init__(self, synthesizer: Qwen3) -> None:
+        clock = ManualClock()
+        self.scope, turns = CancelScope(clock), SpeculativeTurns(clock)
+        inbox: Channel = Channel(32, clock=clock)
+        self.metrics = Metrics()
+        state = SessionState(self.scope, turns, clock, self.metrics, lambda event: None)
+        self.handler = TtsHandler(synthesizer, inbox, state, TtsSettings(16_000))
+        turns.observe(RESPONSE.turn, grace_until_s=0.0)
+
+
+def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) -> None:
+    stage = Stage(speaker)
+    out = list(stage.handler.process(TtsInput("Hi.", RESPONSE, "en", 0.0)))
+    out += stage.handler.process(EndOfResponse(RESPONSE))
+    blocks = [message.block for message in out if isinstance(message, AudioOut)]
+    assert {block.size for block in blocks} == {512}
+    seconds = sum(block.size for block in blocks) / 16_000
+    whole = sound_of(speaker, "Hi.", language="en").size / 24_000
+    assert seconds == pytest.approx(whole, abs=0.5)
+    assert out[-1] == AudioResponseDone(RESPONSE)
+    timeline = stage.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    (passage,) = timeline.passages
+    assert passage["ending"] in ("end", "limit")
+    assert passage["frames"] == round(whole / 0.08) + float(passage["withheld_frames"])
+    assert 5 <= float(passage["passes_a_frame"]) <= 15
+    assert float(passage["rtf"]) > 0
+
+
+def test_through_the_stage_a_barge_in_stops_within_a_chunk(speaker: Qwen3) -> None:
+    stage = Stage(speaker)
+    blocks = 0
+    for message in stage.handler.process(
+        TtsInput("A long sentence that would take its time, and more.", RESPONSE, "en", 0.0)
+    ):
+        blocks += isinstance(message, AudioOut)
+        if blocks == 3:
+            stage.scope.cancel()
+    assert blocks * 512 / 16_000 <= 3 * 512 / 16_000 + 4 * 0.08
