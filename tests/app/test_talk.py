@@ -48,7 +48,7 @@ def scripted_models(monkeypatch: pytest.MonkeyPatch) -> None:
         ScriptedChat(clock, FREE, lambda _: "Hello, this is [b]the answer[/b]."),
         ScriptedSynthesizer(clock, FREE),
     )
-    monkeypatch.setattr(s2s.talk, "load_models", lambda config, store, notice: models)
+    monkeypatch.setattr(s2s.app.talk, "load_models", lambda config, store, notice: models)
 
 
 def talk(path: Path, output: Path | None = None, **options: object) -> int:
