@@ -134,12 +134,17 @@ def model_config(kind: str, tiny: bool, first_special: int) -> dict:
         "transformers_version": "4.57.1",
     }  # fmt: skip
     if flavour == "base":
-        config["speaker_encoder_config"] = {"enc_dim": hidden, "sample_rate": 24000}
-        if tiny:
-            config["speaker_encoder_config"] |= {
-                "enc_channels": [64, 64, 64, 64, 192], "enc_attention_channels": 16,
-                "enc_se_channels": 16,
-            }  # fmt: skip
+        config["speaker_encoder_config"] = _speaker_encoder_config(hidden, tiny)
+    return config
+
+
+def _speaker_encoder_config(hidden: int, tiny: bool) -> dict:
+    config: dict[str, object] = {"enc_dim": hidden, "sample_rate": 24000}
+    if tiny:
+        config |= {
+            "enc_channels": [64, 64, 64, 64, 192], "enc_attention_channels": 16,
+            "enc_se_channels": 16,
+        }  # fmt: skip
     return config
 
 
