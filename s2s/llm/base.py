@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from s2s.core.errors import StageError
+
 Role = Literal["system", "user", "assistant"]
 
 
@@ -17,7 +19,7 @@ class ChatMessage:
     content: str
 
 
-class LlmError(RuntimeError):
+class LlmError(StageError):
     """The model could not answer. The message says what failed and what to do."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from s2s.core.audio import Block
+from s2s.core.errors import StageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,10 @@ class Transcription:
     """ISO 639-1 code, or None when the backend cannot tell."""
     tokens: tuple[int, ...] = ()
     """The backend's own token ids of `text`; a later call on more audio may reuse them."""
+
+
+class SttError(StageError):
+    """The backend could not transcribe. The message says what failed and what to do."""
 
 
 class Transcriber(Protocol):

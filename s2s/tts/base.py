@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from s2s.core.audio import Block
+from s2s.core.errors import StageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class AudioChunk:
     """With the last chunk of a passage, which may be empty, from a backend that counts."""
 
 
-class TtsError(RuntimeError):
+class TtsError(StageError):
     """The backend could not speak. The message says what failed and what to do."""
 
 
