@@ -13,7 +13,7 @@ from s2s.tts.qwen3.backends import GGML, ONNX, Place, Quants, open_language
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_spec
 from s2s.tts.qwen3.convert import convert
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel, P, T
+from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES
 from s2s.tts.qwen3.parity import Difference, Recording, differences, record

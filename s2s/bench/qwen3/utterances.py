@@ -21,8 +21,8 @@ from s2s.core.metrics import percentile
 from s2s.tts.qwen3 import sampling_speculative as speculation
 from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import P, T
 from s2s.tts.qwen3.engine.engine import Engine, Report
+from s2s.tts.qwen3.engine.language_model import P, T
 from s2s.tts.qwen3.interfaces import Floats, Stale, State, never
 from s2s.tts.qwen3.native import language as native
 from s2s.tts.qwen3.sampling import Draws, Sampling

@@ -16,7 +16,7 @@ from typing import cast
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.checkpoint.tables import TableEmbeddings, open_tables
 from s2s.tts.qwen3.convert import Progress, convert, silent
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import CodePredictor, PredictorState, State, Talker

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, Ids, PredictorState, State
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt

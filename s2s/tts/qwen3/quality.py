@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, Ids, PredictorState, State, TalkerOutput
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt

@@ -19,7 +19,8 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.engine.decode_loop import FrameReport, LanguageModel, Take, frames, prefill
+from s2s.tts.qwen3.engine.decode_loop import FrameReport, Take, frames, prefill
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import never
 from s2s.tts.qwen3.reference import ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling

@@ -10,7 +10,7 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, TalkerOutput
 from s2s.tts.qwen3.quality import Quality, compare, divergence, table, top_overlap
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker

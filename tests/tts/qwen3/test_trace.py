@@ -11,7 +11,7 @@ import pytest
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.convert import convert
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import Floats

@@ -22,7 +22,7 @@ from s2s.tts.qwen3.backends import Place, Quants, open_language
 from s2s.tts.qwen3.checkpoint.safetensors import language_model_shapes
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel, P, T
+from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 log = logging.getLogger(__name__)

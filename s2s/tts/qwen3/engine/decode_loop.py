@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Generic, TypeVar
 
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.spec import Generation, Spec
+from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards, Watch
-from s2s.tts.qwen3.interfaces import (
-    CodePredictor,
-    Embeddings,
-    Floats,
-    Ids,
-    PredictorState,
-    Stale,
-    State,
-    Talker,
-    TalkerOutput,
-)
+from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Talker, TalkerOutput
 from s2s.tts.qwen3.sampling import Draws, FirstCodes, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt
 
@@ -34,19 +24,6 @@ PREFILL_POSITIONS = 64
 
 FED_FRAMES = 750
 """The most frames of a text whose length is not known when it begins: a minute."""
-
-T = TypeVar("T", bound=State)
-P = TypeVar("P", bound=PredictorState)
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageModel(Generic[T, P]):
-    """The parts that turn a prompt into codes."""
-
-    spec: Spec
-    embeddings: Embeddings
-    talker: Talker[T]
-    predictor: CodePredictor[P]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ import numpy as np
 
 from s2s.tts.qwen3.checkpoint.spec import Generation
 from s2s.tts.qwen3.engine.chunk_schedule import ChunkSchedule, ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel, P, T, Take, frame_limit, frames, prefill
+from s2s.tts.qwen3.engine.decode_loop import Take, frame_limit, frames, prefill
 from s2s.tts.qwen3.engine.edges import UNTOUCHED, Edges, Onset
+from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.engine.prefetch import ahead
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.stop_rules import Ending, Guards

@@ -24,7 +24,8 @@ from s2s.tts.qwen3.checkpoint.tables import (
     open_part,
     open_tables,
 )
-from s2s.tts.qwen3.engine.decode_loop import PREFILL_POSITIONS, LanguageModel
+from s2s.tts.qwen3.engine.decode_loop import PREFILL_POSITIONS
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml.context import Context, Matrices, Model, Watch
 from s2s.tts.qwen3.ggml.library import Library, library
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput

@@ -24,7 +24,7 @@ from s2s.tts.qwen3.checkpoint.tables import (
     open_part,
     open_tables,
 )
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native.library import KernelError

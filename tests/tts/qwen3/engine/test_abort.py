@@ -25,8 +25,8 @@ from s2s.tts.qwen3.backends import (
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending
 from s2s.tts.qwen3.interfaces import (
     CodecDecoder,

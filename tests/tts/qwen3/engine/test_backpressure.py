@@ -26,8 +26,8 @@ from s2s.tts.base import AudioChunk, Capabilities
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.sampling import Draws, Sampling

@@ -13,8 +13,8 @@ import pytest
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Generation, read_spec
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker

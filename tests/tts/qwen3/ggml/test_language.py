@@ -17,7 +17,7 @@ import pytest
 from s2s.tts.qwen3.checkpoint.gguf import GGUFError
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml.language import GgmlModel, GgmlPredictorState, GgmlTalkerState, load
 from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws

@@ -17,8 +17,8 @@ from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.engine import decode_loop as frames_module
 from s2s.tts.qwen3.engine import engine as engine_module
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import LanguageModel
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Report
+from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
