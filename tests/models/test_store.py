@@ -292,7 +292,7 @@ def test_threads_that_want_the_same_model_fetch_it_once(tmp_path: Path, source: 
 def test_a_process_waits_for_the_one_that_fetches(tmp_path: Path):
     lock = tmp_path / "lock"
     code = (
-        "import sys; from pathlib import Path; from s2s.filelock import locked\n"
+        "import sys; from pathlib import Path; from s2s.system.filelock import locked\n"
         "with locked(Path(sys.argv[1])):\n"
         "    print('held', flush=True); sys.stdin.readline()\n"
     )

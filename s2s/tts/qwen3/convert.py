@@ -309,9 +309,9 @@ def _plan_bytes(plans: list[Plan]) -> int:
 
 def _k_quantize(rows: Floats, kind: TensorType) -> Bytes:
     """K-quants by the llama.cpp library, which is loaded at the first one."""
-    from s2s.tts.qwen3.ggml.library import library
+    from s2s.tts.qwen3.ggml.library import k_quantize, library
 
-    return library().k_quantize(rows, kind)
+    return k_quantize(library(), rows, kind)
 
 
 def _write_speaker_encoder(weights: Checkpoint, path: Path, source: str) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.system.llama_cpp import Batch, Library, Parameters
 from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
-from s2s.tts.qwen3.ggml.library import Batch, InitParameters, Library, LlamaError, Parameters
+from s2s.tts.qwen3.ggml.library import InitParameters, LlamaError
 
 _F32 = 0  # enum ggml_type
 _FLASH_OFF = 0  # enum llama_flash_attn_type

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from s2s.system.llama_cpp import Library
 from s2s.tts.qwen3.checkpoint.quant import (
     MIXES,
     TYPES,
@@ -21,7 +22,7 @@ from s2s.tts.qwen3.checkpoint.quant import (
     predictor_default,
     quantize,
 )
-from s2s.tts.qwen3.ggml.library import Library, installed
+from s2s.tts.qwen3.ggml.library import PROTOTYPES, installed, k_quantize
 
 LIBRARIES = installed()
 ROWS = np.random.default_rng(1).standard_normal((6, 512), dtype=np.float32)
@@ -109,9 +110,9 @@ def test_only_table_types_are_read_back_here() -> None:
 @pytest.mark.parametrize("package", [name for name, _ in LIBRARIES])
 class TestEveryInstalledLibrary:
     def test_q8_0_is_made_as_ggml_makes_it(self, package: str) -> None:
-        library = Library(dict(LIBRARIES)[package])
+        library = Library(dict(LIBRARIES)[package], PROTOTYPES)
         ours = quantize(ROWS, TYPES["q8_0"], no_k_quants)
-        np.testing.assert_array_equal(ours, library.k_quantize(ROWS, TYPES["q8_0"]))
+        np.testing.assert_array_equal(ours, k_quantize(library, ROWS, TYPES["q8_0"]))
 
     @pytest.mark.parametrize(("name", "steps"), [("q4_k", 15), ("q5_k", 31), ("q6_k", 63)])
     def test_k_quants_multiply_like_what_they_were_made_of(
@@ -120,8 +121,8 @@ class TestEveryInstalledLibrary:
         """The product of a quantised matrix: the error falls with the number of levels."""
         from s2s.tts.qwen3.ggml.context import Matrices
 
-        library = Library(dict(LIBRARIES)[package])
-        raw = quantize(ROWS, TYPES[name], library.k_quantize)
+        library = Library(dict(LIBRARIES)[package], PROTOTYPES)
+        raw = quantize(ROWS, TYPES[name], lambda rows, kind: k_quantize(library, rows, kind))
         assert raw.shape == (6, TYPES[name].row_bytes(512))
         vector = np.random.default_rng(2).standard_normal(512, dtype=np.float32)
         product = Matrices(library, [(raw, TYPES[name])], 512, threads=1).product(0, vector)
@@ -131,7 +132,7 @@ class TestEveryInstalledLibrary:
     def test_matrices_of_f32_are_exact(self, package: str) -> None:
         from s2s.tts.qwen3.ggml.context import Matrices
 
-        library = Library(dict(LIBRARIES)[package])
+        library = Library(dict(LIBRARIES)[package], PROTOTYPES)
         other = ROWS[:2] * 2
         pair = [(quantize(m, TYPES["f32"], no_k_quants), TYPES["f32"]) for m in (ROWS, other)]
         matrices = Matrices(library, pair, 512, threads=1)

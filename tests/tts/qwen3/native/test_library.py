@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from s2s.tts.qwen3.checkpoint.quant import TYPES, Floats, TensorType, dequantize, quantize
-from s2s.tts.qwen3.ggml.library import installed, library
+from s2s.tts.qwen3.ggml.library import installed, k_quantize, library
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native.library import KernelError, address, find_compiler, load_kernel
 
@@ -57,7 +57,7 @@ def weights(seed: int = 0) -> Floats:
 
 
 def stored(kind: TensorType, values: Floats) -> np.ndarray:
-    return quantize(values, kind, lambda rows, kind: library().k_quantize(rows, kind))
+    return quantize(values, kind, lambda rows, kind: k_quantize(library(), rows, kind))
 
 
 def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int = 2) -> Product:
