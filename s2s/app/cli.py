@@ -17,7 +17,7 @@ from s2s import __version__
 from s2s.bench.commands import add_actions
 
 if TYPE_CHECKING:
-    from s2s.config.loader import Config
+    from s2s.config.schema import Config
     from s2s.models.store import Store
 
 LEVELS = ("debug", "info", "warning", "error")

@@ -12,8 +12,10 @@ import yaml
 
 from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
-from s2s.config.loader import Config, as_dict, sections
+from s2s.config.loader import as_dict
+from s2s.config.schema import Config, sections
 from s2s.core.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
+from s2s.core.setting import documented
 from s2s.models.manifest import Model
 from s2s.models.store import Store
 from s2s.system.runtime import Resources, cores
@@ -154,7 +156,7 @@ def show_config(config: Config) -> int:
     """Print every setting as YAML, each with what it means: the form that --config reads."""
     values = as_dict(config)
     for name, section in sections().items():
-        print(f"# {typed.documented(Config)[name]}\n{name}:")
+        print(f"# {documented(Config)[name]}\n{name}:")
         for line in _described(section, getattr(config, name), values[name], 1):
             print(line)
         print()
@@ -165,7 +167,7 @@ def _described(kind: type, instance: object, values: object, depth: int) -> Iter
     """Lines of YAML for one dataclass, a comment before each field that has a docstring."""
     assert isinstance(values, dict)
     indent = "  " * depth
-    texts = typed.documented(kind)
+    texts = documented(kind)
     for key, value in values.items():
         if texts[key]:
             yield f"{indent}# {texts[key]}"

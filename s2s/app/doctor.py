@@ -16,7 +16,7 @@ from s2s import __version__
 from s2s.app.commands import needed_models
 from s2s.app.terminal import megabytes
 from s2s.config import registry
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.models.fetch import offline
 from s2s.models.store import Store
 from s2s.system.runtime import cores

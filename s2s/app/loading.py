@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from s2s.config import registry
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.llm.base import ChatMessage
 from s2s.models.store import Store

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from s2s.app.loading import close_models, load_models
 from s2s.app.view import View
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, read_wav
 from s2s.core.clock import Clock, ManualClock, SystemClock
 from s2s.core.metrics import Metrics

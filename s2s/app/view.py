@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from s2s.app.loading import Threads
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.core.events import Event, Heard, Interruption, Notice, ResponseDone, Said
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from s2s.config.loader import Config
+    from s2s.config.schema import Config
     from s2s.models.store import Store
 
 

@@ -21,7 +21,7 @@ from s2s.app.loading import load_models
 from s2s.bench.recording import AUDIBLE, Answer, Spoken, answers, speech_end
 from s2s.bench.wer import words
 from s2s.config import registry
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.core.clock import Clock
 from s2s.core.events import Event, Interruption, ResponseDone

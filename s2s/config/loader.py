@@ -1,8 +1,8 @@
-"""Every setting of a session in one frozen tree, read from layers.
+"""Reads a configuration (`schema.Config`) from its layers.
 
     profile < --config file < environment (S2S_...) < flags (--set, --section.key, --tts NAME)
 
-A setting's default is written once, in the dataclass it belongs to. Unknown keys are errors.
+Unknown keys are errors; a former name of a setting is read, with a hint.
 """
 
 from __future__ import annotations
@@ -11,107 +11,21 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import yaml
 
 from s2s.config import registry, typed
-from s2s.config.typed import Given, Late, SettingError, Tree
-
-if TYPE_CHECKING:
-    from s2s.session.session import SessionConfig
-    from s2s.transport.local import LocalConfig
+from s2s.config.schema import Config, StageConfig, sections
+from s2s.config.typed import Given, SettingError, Tree
+from s2s.core.setting import former_names
 
 DEFAULT_PROFILE = "embedded"
 RESERVED = ("S2S_HOME", "S2S_PROFILE", "S2S_CONFIG", "S2S_LOG_LEVEL")
 """Environment variables of this program that are not settings of a session."""
 
 _ENVIRONMENT = "S2S_"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelsConfig:
-    """Models that every session uses, whatever its backends: names of the model list, or paths."""
-
-    vad: str = "silero-vad"
-    """Voice activity."""
-    end_of_turn: str | None = "smart-turn-v3"
-    """Hears whether a pause ends the turn; none: silence alone decides."""
-
-
-@dataclass(frozen=True, slots=True)
-class SttConfig:
-    """Who writes down what the person says."""
-
-    backend: str = "moonshine"
-    """Name of the backend; its options are `stt.NAME`."""
-    threads: int | None = None
-    """Threads of the backend; none: chosen for this machine."""
-    options: object = None
-    """Options of the backend."""
-
-
-@dataclass(frozen=True, slots=True)
-class LlmConfig:
-    """Who answers."""
-
-    backend: str = "llama"
-    """Name of the backend; its options are `llm.NAME`."""
-    threads: int | None = None
-    """Threads of the backend; none: chosen for this machine."""
-    options: object = None
-    """Options of the backend."""
-
-
-@dataclass(frozen=True, slots=True)
-class TtsConfig:
-    """Who speaks the answer."""
-
-    backend: str = "hibari"
-    """Name of the backend; its options are `tts.NAME`."""
-    threads: int | None = None
-    """Threads of the backend; none: chosen for this machine."""
-    options: object = None
-    """Options of the backend."""
-
-
-StageConfig = SttConfig | LlmConfig | TtsConfig
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsConfig:
-    """What is measured, and where it goes."""
-
-    file: Path | None = None
-    """One JSON line for every response is added to this file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """Everything that can be set."""
-
-    session: SessionConfig = field(default_factory=Late("s2s.session.session:SessionConfig"))
-    """How a conversation behaves."""
-    models: ModelsConfig = field(default_factory=ModelsConfig)
-    """Models that every session uses."""
-    stt: SttConfig = field(default_factory=SttConfig)
-    """Who writes down what the person says."""
-    llm: LlmConfig = field(default_factory=LlmConfig)
-    """Who answers."""
-    tts: TtsConfig = field(default_factory=TtsConfig)
-    """Who speaks the answer."""
-    audio: LocalConfig = field(default_factory=Late("s2s.transport.local:LocalConfig"))
-    """Microphone and loudspeaker."""
-    metrics: MetricsConfig = field(default_factory=MetricsConfig)
-    """What is measured, and where it goes."""
-
-
-@functools.cache
-def sections() -> Mapping[str, type]:
-    """Section name -> its dataclass."""
-    return {name: cast(type, kind) for name, kind in typed.field_types(Config).items()}
 
 
 def load(
@@ -208,12 +122,14 @@ def _profile_folder() -> Path:
 def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
     """A stage's section, with its backend's options as the backend's own dataclass."""
     section = typed.section(node, stage)
+    section = typed.renamed(sections()[stage], section, stage)
     own = {key: value for key, value in section.items() if key != "options"}
     built = cast(StageConfig, typed.build(sections()[stage], own, stage))
     backend = registry.find(stage, built.backend)
     wanted = registry.config_class(backend)
     given = _normalised(backend, typed.section(section.get("options", {}), f"{stage}.options"))
     known = typed.field_types(wanted)
+    given = typed.renamed(wanted, given, stage)
     for key, value in given.items():
         if key not in known:
             unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
@@ -268,7 +184,8 @@ def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
         if names[0] not in sections():
             raise SettingError(f"{origin}: {typed.unknown_key(names[0], sections())}")
         fields = typed.field_types(sections()[names[0]])
-        if names[0] in registry.STAGES and names[1] not in fields:
+        former = former_names(sections()[names[0]])
+        if names[0] in registry.STAGES and names[1] not in (*fields, *former):
             names.insert(1, "options")
         node: Tree | Given = Given(text, origin, is_text=True)
         for name in reversed(names):

@@ -1,18 +1,16 @@
 """Frozen dataclasses from plain values, types checked; and back.
 
 Values come from YAML (already typed) or as text (environment, flags), which the field's type
-decides how to read. Knows no setting by name.
+decides how to read. A mapping that is given replaces its default whole. Knows no setting by name.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 import importlib
-import inspect
+import logging
 import math
-import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+
+from s2s.core.setting import former_names
+
+log = logging.getLogger(__name__)
 
 _NOTHING = ("", "none", "null")
 _TRUE = ("true", "yes", "on", "1")
@@ -108,7 +110,7 @@ def build(cls: type, node: Tree, path: str = "") -> object:
     """
     hints = field_types(cls)
     arguments: dict[str, object] = {}
-    for key, value in node.items():
+    for key, value in renamed(cls, node, path).items():
         where = f"{path}.{key}" if path else key
         if key not in hints:
             raise SettingError(f"{origin_of(value)}: {unknown_key(where, hints)}")
@@ -118,6 +120,25 @@ def build(cls: type, node: Tree, path: str = "") -> object:
     except (TypeError, ValueError) as error:
         place = f"{origin_of(node)}: {path or cls.__name__}"
         raise SettingError(f"{place}: {error}") from error
+
+
+def renamed(cls: type, node: Tree, path: str) -> Tree:
+    """The tree with the former names of settings replaced by today's, and a warning for each.
+
+    Where both are given the later one wins: merged layers are in order, the highest last.
+    """
+    former = former_names(cls)
+    result: Tree = {}
+    for key, value in node.items():
+        name = former.get(key, key)
+        if name != key:
+            section = f"{path}." if path else ""
+            log.warning(
+                "%s: %s%s is now called %s%s; the old name is still read. Change it where it was "
+                "given.", origin_of(value), section, key, section, name,
+            )  # fmt: skip
+        result[name] = value
+    return result
 
 
 def unknown_key(where: str, known: Iterable[str]) -> str:
@@ -295,18 +316,3 @@ def plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value
-
-
-def documented(cls: type) -> dict[str, str]:
-    """Field name -> the docstring below it, in one line; "" where there is none."""
-    texts = {field.name: "" for field in dataclasses.fields(cls)}
-    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    for statement, following in zip(body.body, body.body[1:], strict=False):
-        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
-            continue
-        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            text = following.value.value
-            if isinstance(text, str):
-                texts[statement.target.id] = " ".join(text.split())
-    return texts

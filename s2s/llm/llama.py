@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from s2s.core.setting import setting
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama_engines import Engine, Request, load_engine
 from s2s.system.runtime import Resources
@@ -22,31 +23,37 @@ from s2s.system.runtime import Resources
 class LlamaConfig:
     """Options of the embedded language model."""
 
-    model: str = "smollm2-135m"
-    """A GGUF file: a name in the model list, a path, or `hf://owner/repo/file.gguf`."""
-    engine: Literal["auto", "xllamacpp", "llama-cpp-python"] = "auto"
-    """Which binding of llama.cpp; `auto` takes xllamacpp, or the other where that is missing."""
-    context_tokens: int = 2048
-    """Tokens of conversation and answer together, at most."""
-    max_tokens: int = 80
-    """Tokens of one answer, at most: about half a minute of speech."""
-    temperature: float = 0.0
-    """0 always takes the likeliest token: what makes the most sense with a model this small."""
-    top_p: float = 0.9
-    """Choose among the likeliest tokens that together have this probability."""
-    repeat_penalty: float = 1.0
-    """Above 1 makes tokens of the last 64, the question's too, less likely: fewer loops, but a
-    small model then avoids the very words of the right answer."""
-    seed: int | None = None
-    """Makes answers repeatable; None differs each time."""
-    stop_at: tuple[str, ...] = ()
-    """Texts that end the answer, and are not part of it."""
-    chat_template: str | None = None
-    """Jinja template of the conversation; None is the model's own."""
-    gpu_layers: int = -1
-    """Layers on a GPU where the engine was built for one; -1 as many as fit."""
-    timeout_s: float = 60.0
-    """Longest wait for a token before the answer counts as failed."""
+    model: str = setting(
+        "smollm2-135m",
+        "A GGUF file: a name in the model list, a path, or `hf://owner/repo/file.gguf`.",
+    )
+    engine: Literal["auto", "xllamacpp", "llama-cpp-python"] = setting(
+        "auto",
+        "Which binding of llama.cpp; `auto` takes xllamacpp, or the other where that is missing.",
+    )
+    context_tokens: int = setting(2048, "Tokens of conversation and answer together, at most.")
+    max_tokens: int = setting(80, "Tokens of one answer, at most: about half a minute of speech.")
+    temperature: float = setting(
+        0.0,
+        "0 always takes the likeliest token: what makes the most sense with a model this small.",
+    )
+    top_p: float = setting(
+        0.9, "Choose among the likeliest tokens that together have this probability."
+    )
+    repeat_penalty: float = setting(
+        1.0,
+        "Above 1 makes tokens of the last 64, the question's too, less likely: fewer loops, "
+        "but a small model then avoids the very words of the right answer.",
+    )
+    seed: int | None = setting(None, "Makes answers repeatable; None differs each time.")
+    stop_at: tuple[str, ...] = setting((), "Texts that end the answer, and are not part of it.")
+    chat_template: str | None = setting(
+        None, "Jinja template of the conversation; None is the model's own."
+    )
+    gpu_layers: int = setting(
+        -1, "Layers on a GPU where the engine was built for one; -1 as many as fit."
+    )
+    timeout_s: float = setting(60.0, "Longest wait for a token before the answer counts as failed.")
 
 
 class LlamaChat:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from s2s.core.setting import setting
 from s2s.llm.base import ChatMessage, LlmError, estimate_tokens
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
 from s2s.system.runtime import Resources
@@ -17,28 +18,27 @@ from s2s.system.runtime import Resources
 class OpenAiChatConfig:
     """Options of a language model on a server."""
 
-    base_url: str = "http://127.0.0.1:8080/v1"
-    """Address of the API, up to and with its version; llama-server's by default."""
-    model: str = "default"
-    """Name of the model on the server."""
-    api_key_env: str | None = None
-    """Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key."""
-    max_tokens: int = 200
-    """Tokens of one answer, at most."""
-    temperature: float | None = None
-    """None leaves it to the server, here and below."""
-    top_p: float | None = None
-    """Choose among the likeliest tokens that together have this probability."""
-    seed: int | None = None
-    """Makes answers repeatable where the server can."""
-    connect_timeout_s: float = 5.0
-    """Longest wait for a connection."""
-    first_token_timeout_s: float = 20.0
-    """Longest wait between the question and the first token."""
-    gap_timeout_s: float = 10.0
-    """Longest wait between two tokens."""
-    total_timeout_s: float = 120.0
-    """Longest time for one answer."""
+    base_url: str = setting(
+        "http://127.0.0.1:8080/v1",
+        "Address of the API, up to and with its version; llama-server's by default.",
+    )
+    model: str = setting("default", "Name of the model on the server.")
+    api_key_env: str | None = setting(
+        None,
+        "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
+    )
+    max_tokens: int = setting(200, "Tokens of one answer, at most.")
+    temperature: float | None = setting(None, "None leaves it to the server, here and below.")
+    top_p: float | None = setting(
+        None, "Choose among the likeliest tokens that together have this probability."
+    )
+    seed: int | None = setting(None, "Makes answers repeatable where the server can.")
+    connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
+    first_token_timeout_s: float = setting(
+        20.0, "Longest wait between the question and the first token."
+    )
+    gap_timeout_s: float = setting(10.0, "Longest wait between two tokens.")
+    total_timeout_s: float = setting(120.0, "Longest time for one answer.")
 
 
 class OpenAiChat:

@@ -10,7 +10,7 @@ import logging
 import math
 import threading
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from s2s.core.audio import BLOCK_SAMPLES
 from s2s.core.cancel import CancelScope
@@ -36,6 +36,7 @@ from s2s.core.messages import (
     TurnId,
 )
 from s2s.core.metrics import Metrics
+from s2s.core.setting import made_setting, setting
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.core.watchdog import Watchdog
@@ -87,24 +88,28 @@ class Models:
 class SessionConfig:
     """How a conversation behaves."""
 
-    turns: TurnsConfig = field(default_factory=TurnsConfig)
-    """When the person's turn begins and ends."""
-    system_prompt: str = (
-        "You are a helpful assistant. Give a short, direct and correct answer in one sentence."
+    turns: TurnsConfig = made_setting(TurnsConfig, "When the person's turn begins and ends.")
+    system_prompt: str = setting(
+        "You are a helpful assistant. Give a short, direct and correct answer in one sentence.",
+        "What the model is told before the conversation.",
     )
-    """What the model is told before the conversation."""
-    language: str | None = None
-    """ISO 639-1 code of what is spoken; none: heard, where the STT backend can."""
-    history_turns: int = 12
-    """Exchanges the model is shown; older ones are forgotten."""
-    history_tokens: int = 1024
-    """Tokens of the conversation the model is shown, system prompt included."""
-    summarise: bool = False
-    """Sum up old turns while nobody speaks, instead of forgetting them; wants a capable model."""
-    speculative_tts: bool = True
-    """Make the sound of an answer before it is certain that the turn is over."""
-    standstill_s: float = 30.0
-    """An answer on which nothing moves for this long has failed, and the person hears it."""
+    language: str | None = setting(
+        None, "ISO 639-1 code of what is spoken; none: heard, where the STT backend can."
+    )
+    history_turns: int = setting(12, "Exchanges the model is shown; older ones are forgotten.")
+    history_tokens: int = setting(
+        1024, "Tokens of the conversation the model is shown, system prompt included."
+    )
+    summarise: bool = setting(
+        False,
+        "Sum up old turns while nobody speaks, instead of forgetting them; wants a capable model.",
+    )
+    speculative_tts: bool = setting(
+        True, "Make the sound of an answer before it is certain that the turn is over."
+    )
+    standstill_s: float = setting(
+        30.0, "An answer on which nothing moves for this long has failed, and the person hears it."
+    )
 
     def __post_init__(self) -> None:
         if self.history_turns < 1 or self.history_tokens < 1:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.setting import setting
 from s2s.stt.base import Transcription
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
@@ -31,24 +32,35 @@ _WINDOW_SAMPLES = 30 * PIPELINE_HZ
 class FasterWhisperConfig:
     """Options of the Whisper transcriber."""
 
-    model: str = "base"
-    """A size (tiny.en, base, small, large-v3-turbo), a name in the model list, a folder, or the hub
-    name of a CTranslate2 model (owner/name)."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where it runs; auto takes a GPU where there is one."""
-    compute_type: str = "int8"
-    """Number format of CTranslate2: int8, int8_float16, float16, float32."""
-    beam_size: int = 1
-    """Hypotheses followed at once: 5 makes fewer errors and takes a quarter longer."""
-    no_speech_prob: float = 0.6
-    """What Whisper takes for no speech with at least this probability, and is not sure of
-    (`sure_log_prob`), is dropped."""
-    sure_log_prob: float = -1.0
-    """Mean log probability of a token from which on Whisper counts as sure."""
-    max_compression: float = 2.4
-    """Text that zlib shrinks by more than this repeats itself, and is dropped."""
-    silence_db: float = -55.0
-    """Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words."""
+    model: str = setting(
+        "base",
+        "A size (tiny.en, base, small, large-v3-turbo), a name in the model list, a folder, "
+        "or the hub name of a CTranslate2 model (owner/name).",
+    )
+    device: Literal["auto", "cpu", "cuda"] = setting(
+        "auto", "Where it runs; auto takes a GPU where there is one."
+    )
+    compute_type: str = setting(
+        "int8", "Number format of CTranslate2: int8, int8_float16, float16, float32."
+    )
+    beam_size: int = setting(
+        1, "Hypotheses followed at once: 5 makes fewer errors and takes a quarter longer."
+    )
+    no_speech_prob: float = setting(
+        0.6,
+        "What Whisper takes for no speech with at least this probability, and is not sure of "
+        "(`sure_log_prob`), is dropped.",
+    )
+    sure_log_prob: float = setting(
+        -1.0, "Mean log probability of a token from which on Whisper counts as sure."
+    )
+    max_compression: float = setting(
+        2.4, "Text that zlib shrinks by more than this repeats itself, and is dropped."
+    )
+    silence_db: float = setting(
+        -55.0,
+        "Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words.",
+    )
 
 
 class FasterWhisper:

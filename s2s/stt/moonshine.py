@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.setting import setting
 from s2s.stt.base import Transcription
 from s2s.stt.repetition import repeated_tail
 from s2s.stt.silence import is_silent, sound
@@ -42,15 +43,21 @@ _Tensor = npt.NDArray[np.float32]
 class MoonshineConfig:
     """Options of the Moonshine transcriber."""
 
-    model: str = "moonshine-tiny-en"
-    """Name in the model list, or a folder with encoder_model.ort, decoder_model_merged.ort and
-    tokenizer.bin."""
-    window_s: float = 30.0
-    """Longer audio is cut at quiet points into pieces of at most this length."""
-    tokens_per_s: float = 6.5
-    """Limit of what a piece may say; ends a decoder that babbles."""
-    silence_db: float = -55.0
-    """Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words."""
+    model: str = setting(
+        "moonshine-tiny-en",
+        "Name in the model list, or a folder with encoder_model.ort, decoder_model_merged.ort"
+        " and tokenizer.bin.",
+    )
+    window_s: float = setting(
+        30.0, "Longer audio is cut at quiet points into pieces of at most this length."
+    )
+    tokens_per_s: float = setting(
+        6.5, "Limit of what a piece may say; ends a decoder that babbles."
+    )
+    silence_db: float = setting(
+        -55.0,
+        "Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words.",
+    )
 
 
 class Moonshine:

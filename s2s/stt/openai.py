@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block, to_int16
+from s2s.core.setting import setting
 from s2s.stt.base import Transcription
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
 from s2s.system.runtime import Resources
@@ -21,16 +22,16 @@ _MIN_SAMPLES = PIPELINE_HZ // 10
 class OpenAiTranscriberConfig:
     """Options of speech to text on a server."""
 
-    base_url: str = "http://127.0.0.1:8000/v1"
-    """Address of the API, up to and with its version."""
-    model: str = "whisper-1"
-    """Name of the model on the server."""
-    api_key_env: str | None = None
-    """Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key."""
-    connect_timeout_s: float = 5.0
-    """Longest wait for a connection."""
-    timeout_s: float = 20.0
-    """Longest wait for a transcript."""
+    base_url: str = setting(
+        "http://127.0.0.1:8000/v1", "Address of the API, up to and with its version."
+    )
+    model: str = setting("whisper-1", "Name of the model on the server.")
+    api_key_env: str | None = setting(
+        None,
+        "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
+    )
+    connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
+    timeout_s: float = setting(20.0, "Longest wait for a transcript.")
 
 
 class OpenAiTranscriber:

@@ -18,6 +18,7 @@ import numpy as np
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler, empty
 from s2s.core.clock import Clock
 from s2s.core.messages import AudioIn
+from s2s.core.setting import setting
 from s2s.transport.base import DeviceError
 from s2s.transport.echo import DuplexGuard, EchoCanceller, EchoError
 from s2s.transport.playback import Playback
@@ -55,14 +56,17 @@ class Device:
 class LocalConfig:
     """Microphone and loudspeaker."""
 
-    input_device: str | None = None
-    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
-    output_device: str | None = None
-    """Number or part of the name, as `s2s devices` shows it; none: the system's default."""
-    when_lost: Literal["wait", "end"] = "wait"
-    """What to do when a device disappears."""
-    echo: Literal["auto", "on", "off"] = "auto"
-    """Cancel the assistant's own voice in the microphone; auto: where the wheel is installed."""
+    input_device: str | None = setting(
+        None, "Number or part of the name, as `s2s devices` shows it; none: the system's default."
+    )
+    output_device: str | None = setting(
+        None, "Number or part of the name, as `s2s devices` shows it; none: the system's default."
+    )
+    when_lost: Literal["wait", "end"] = setting("wait", "What to do when a device disappears.")
+    echo: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "Cancel the assistant's own voice in the microphone; auto: where the wheel is installed.",
+    )
 
 
 class Stream(Protocol):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.audio import Block
+from s2s.core.setting import setting
 from s2s.system.runtime import Resources, onnx_session
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
@@ -37,14 +38,14 @@ _TAIL_MS = 200
 class HibariConfig:
     """Options of the hibari voice."""
 
-    voice: str = "heart"
-    """heart comes with the package; others (emma, fenrir, fable, kore) are fetched at first use."""
-    model_path: str | None = None
-    """Another model file of the same kind for this voice."""
-    speed: float = 1.0
-    """1 is the voice's own pace, 2 twice as fast."""
-    seed: int = 0
-    """Of the breath noise. The same text always gives the same samples."""
+    voice: str = setting(
+        "heart",
+        "heart comes with the package; others (emma, fenrir, fable, kore) are fetched at "
+        "first use.",
+    )
+    model_path: str | None = setting(None, "Another model file of the same kind for this voice.")
+    speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast.")
+    seed: int = setting(0, "Of the breath noise. The same text always gives the same samples.")
 
 
 class HibariTts:

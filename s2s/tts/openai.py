@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.core.audio import Block, from_int16
+from s2s.core.setting import setting
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
 from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
@@ -19,28 +20,22 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError
 class OpenAiSpeechConfig:
     """Options of text to speech on a server."""
 
-    base_url: str = "http://127.0.0.1:8880/v1"
-    """Address of the API, up to and with its version."""
-    model: str = "tts-1"
-    """Name of the model on the server."""
-    voice: str = "alloy"
-    """Voice to speak with."""
-    voices: tuple[str, ...] = ()
-    """Other voices a caller may choose."""
-    languages: tuple[str, ...] = ("en",)
-    """Languages the voices speak, as ISO 639-1 codes."""
-    sample_rate_hz: int = 24_000
-    """Rate of the server's PCM."""
-    api_key_env: str | None = None
-    """Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key."""
-    connect_timeout_s: float = 5.0
-    """Longest wait for a connection."""
-    first_audio_timeout_s: float = 20.0
-    """Longest wait for the first sound of a text."""
-    gap_timeout_s: float = 10.0
-    """Longest wait between two pieces of sound."""
-    total_timeout_s: float = 300.0
-    """Longest time for one text."""
+    base_url: str = setting(
+        "http://127.0.0.1:8880/v1", "Address of the API, up to and with its version."
+    )
+    model: str = setting("tts-1", "Name of the model on the server.")
+    voice: str = setting("alloy", "Voice to speak with.")
+    voices: tuple[str, ...] = setting((), "Other voices a caller may choose.")
+    languages: tuple[str, ...] = setting(("en",), "Languages the voices speak, as ISO 639-1 codes.")
+    sample_rate_hz: int = setting(24_000, "Rate of the server's PCM.")
+    api_key_env: str | None = setting(
+        None,
+        "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
+    )
+    connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
+    first_audio_timeout_s: float = setting(20.0, "Longest wait for the first sound of a text.")
+    gap_timeout_s: float = setting(10.0, "Longest wait between two pieces of sound.")
+    total_timeout_s: float = setting(300.0, "Longest time for one text.")
 
 
 class OpenAiSpeech:

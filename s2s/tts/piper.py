@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from s2s.core.setting import setting
 from s2s.models.store import StoreError
 from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
@@ -23,22 +24,23 @@ if TYPE_CHECKING:
 class PiperConfig:
     """Options of a Piper voice."""
 
-    model: str = "piper-joe"
-    """A model of the store, a voice's .onnx file (its .json beside it), or a folder with one."""
-    speaker: str | None = None
-    """Name or number of the speaker, for voices that have several."""
-    noise_scale: float | None = None
-    """Variation of the sound; None is as the voice says."""
-    length_scale: float | None = None
-    """Slower above 1; None is as the voice says."""
-    noise_w: float | None = None
-    """Variation of the rhythm; None is as the voice says."""
-    sentence_silence_ms: int | None = None
-    """Between sentences; None is as the voice says."""
-    seed: int | None = None
-    """The same text then always gives the same samples; None varies, as people do."""
-    threads: int | None = None
-    """None measures what is fastest, up to the threads this backend was given."""
+    model: str = setting(
+        "piper-joe",
+        "A model of the store, a voice's .onnx file (its .json beside it), or a folder with one.",
+    )
+    speaker: str | None = setting(
+        None, "Name or number of the speaker, for voices that have several."
+    )
+    noise_scale: float | None = setting(None, "Variation of the sound; None is as the voice says.")
+    length_scale: float | None = setting(None, "Slower above 1; None is as the voice says.")
+    noise_w: float | None = setting(None, "Variation of the rhythm; None is as the voice says.")
+    sentence_silence_ms: int | None = setting(None, "Between sentences; None is as the voice says.")
+    seed: int | None = setting(
+        None, "The same text then always gives the same samples; None varies, as people do."
+    )
+    threads: int | None = setting(
+        None, "None measures what is fastest, up to the threads this backend was given."
+    )
 
 
 class Piper:

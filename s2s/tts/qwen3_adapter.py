@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from s2s.core.setting import setting
 from s2s.system.runtime import Resources, cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
@@ -50,39 +51,53 @@ _WARM_TEXT = "Hello, this is a test."
 class Qwen3Config:
     """Options of Qwen3-TTS."""
 
-    model: str = "0.6b"
-    """0.6b, 1.7b (the kind follows from voice and instruct), a published name such as
-    1.7b-customvoice, a hub id, or a folder."""
-    quant: str = "q4_k_m"
-    """Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx."""
-    predictor_quant: str | None = None
-    """Of the code predictor; None is eight bits, or better where quant is better."""
-    voice: str | None = None
-    """A trained speaker (ryan, vivian, ...) or an enrolled voice (see `voices add`)."""
-    language: str | None = None
-    """ISO 639-1 code; None follows the conversation."""
-    instruct: str | None = None
-    """How to speak, or what voice to speak with. The 0.6b models ignore it."""
-    streaming_text: bool | None = None
-    """The text enters along with the sound instead of before it; None is as the model's authors
-    do it."""
-    seed: int | None = None
-    """The same text then always gives the same samples; None varies, as people do."""
-    threads: int | None = None
-    """None takes up to four, or fewer if that is faster here."""
-    core: str = "auto"
-    """What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu; auto is
-    the fastest that is installed, by measurement."""
-    talker: str | None = None
-    """Another core for the talker alone."""
-    predictor: str | None = None
-    """Another core for the code predictor alone."""
-    codec: str = "auto"
-    """Where codes become sound: native (needs a C compiler), cpu, or an accelerator of ONNX Runtime
-    such as cuda or coreml; auto is the faster of the first two, by measurement."""
-    guesses: int | None = None
-    """Codes guessed ahead of each pass of the code predictor: other random numbers, the same
-    distribution. None is what is fastest here, by measurement, and 0 where there is a seed."""
+    model: str = setting(
+        "0.6b",
+        "0.6b, 1.7b (the kind follows from voice and instruct), a published name such as "
+        "1.7b-customvoice, a hub id, or a folder.",
+    )
+    quant: str = setting(
+        "q4_k_m",
+        "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx.",
+    )
+    predictor_quant: str | None = setting(
+        None, "Of the code predictor; None is eight bits, or better where quant is better."
+    )
+    voice: str | None = setting(
+        None, "A trained speaker (ryan, vivian, ...) or an enrolled voice (see `voices add`)."
+    )
+    language: str | None = setting(None, "ISO 639-1 code; None follows the conversation.")
+    instruct: str | None = setting(
+        None, "How to speak, or what voice to speak with. The 0.6b models ignore it."
+    )
+    streaming_text: bool | None = setting(
+        None,
+        "The text enters along with the sound instead of before it; None is as the model's "
+        "authors do it.",
+    )
+    seed: int | None = setting(
+        None, "The same text then always gives the same samples; None varies, as people do."
+    )
+    threads: int | None = setting(None, "None takes up to four, or fewer if that is faster here.")
+    core: str = setting(
+        "auto",
+        "What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu;"
+        " auto is the fastest that is installed, by measurement.",
+    )
+    talker: str | None = setting(None, "Another core for the talker alone.")
+    predictor: str | None = setting(None, "Another core for the code predictor alone.")
+    codec: str = setting(
+        "auto",
+        "Where codes become sound: native (needs a C compiler), cpu, or an accelerator of "
+        "ONNX Runtime such as cuda or coreml; auto is the faster of the first two, by "
+        "measurement.",
+    )
+    guesses: int | None = setting(
+        None,
+        "Codes guessed ahead of each pass of the code predictor: other random numbers, the "
+        "same distribution. None is what is fastest here, by measurement, and 0 where there "
+        "is a seed.",
+    )
 
 
 class Qwen3:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.setting import setting
 from s2s.system.runtime import onnx_session
 from s2s.turns.unfinished import log_odds
 
@@ -147,15 +148,20 @@ Curve = tuple[tuple[float, int], ...]
 class GraceConfig:
     """How long a pause must last before the turn is answered, from the end of speech."""
 
-    curve: Curve = ((-0.2, 2000), (1.8, 1500), (1.9, 240), (5.0, 235), (7.0, 100))
-    """Log-odds of "complete" (2 is 88 %) and the wait in ms; geometric in between. Sound alone
-    reaches 4.5; a turn that is also a whole answer by its words ("yes") goes beyond. The default
-    was chosen with scripts/benchmark_endpointing.py. The steep step is where human pauses are: most
-    end within 1.5 s, so a turn that may go on is given that time or none."""
-    silence_ms: int = 700
-    """When there is no end-of-turn model. Each unit of log-odds by the text halves it."""
-    bias: float = 0.0
-    """Added to the log-odds: above 0 answers sooner, below 0 waits longer."""
+    curve: Curve = setting(
+        ((-0.2, 2000), (1.8, 1500), (1.9, 240), (5.0, 235), (7.0, 100)),
+        'Log-odds of "complete" (2 is 88 %) and the wait in ms; geometric in between. Sound '
+        'alone reaches 4.5; a turn that is also a whole answer by its words ("yes") goes '
+        "beyond. The default was chosen with scripts/benchmark_endpointing.py. The steep step"
+        " is where human pauses are: most end within 1.5 s, so a turn that may go on is given"
+        " that time or none.",
+    )
+    silence_ms: int = setting(
+        700, "When there is no end-of-turn model. Each unit of log-odds by the text halves it."
+    )
+    bias: float = setting(
+        0.0, "Added to the log-odds: above 0 answers sooner, below 0 waits longer."
+    )
 
     def __post_init__(self) -> None:
         odds = [point[0] for point in self.curve]

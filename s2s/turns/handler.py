@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
 from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
+from s2s.core.setting import made_setting, setting
 from s2s.core.state import SessionState
 from s2s.turns.endpoint import GraceConfig, grace_ms
 from s2s.turns.interruption import InterruptionConfig
@@ -50,18 +51,24 @@ TurnInput = AudioIn | PartialTranscript | SessionEnd
 class TurnsConfig:
     """When the person's turn begins and ends."""
 
-    segmenter: SegmenterConfig = field(default_factory=SegmenterConfig)
-    """Speech from sound."""
-    grace: GraceConfig = field(default_factory=GraceConfig)
-    """How long a pause may last before the turn is over."""
-    unanswered_reopen_ms: int = 7000
-    """Speech that comes back within this time, while nothing was answered yet, reopens the turn."""
-    stalled_input_ms: int = 1000
-    """A turn whose audio stops coming (muted, unplugged) ends after this time."""
-    interruption: InterruptionConfig = field(default_factory=InterruptionConfig)
-    """What speech does while the assistant speaks."""
-    partial_interval_ms: int = 500
-    """What is being said is written down this often; 0: only when it is complete."""
+    segmenter: SegmenterConfig = made_setting(SegmenterConfig, "Speech from sound.")
+    grace: GraceConfig = made_setting(
+        GraceConfig, "How long a pause may last before the turn is over."
+    )
+    unanswered_reopen_ms: int = setting(
+        7000,
+        "Speech that comes back within this time, while nothing was answered yet, reopens the"
+        " turn.",
+    )
+    stalled_input_ms: int = setting(
+        1000, "A turn whose audio stops coming (muted, unplugged) ends after this time."
+    )
+    interruption: InterruptionConfig = made_setting(
+        InterruptionConfig, "What speech does while the assistant speaks."
+    )
+    partial_interval_ms: int = setting(
+        500, "What is being said is written down this often; 0: only when it is complete."
+    )
 
     def __post_init__(self) -> None:
         if self.partial_interval_ms < 0:

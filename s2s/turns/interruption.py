@@ -19,6 +19,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from s2s.core.audio import PIPELINE_HZ
+from s2s.core.setting import setting
 from s2s.turns.backchannels import Words, classify, may_be_murmur
 
 When = Literal["speaking", "ended", "deadline", "overdue", "restored"]
@@ -80,23 +81,25 @@ RULES: tuple[Rule, ...] = (
 class InterruptionConfig:
     """What speech during playback does."""
 
-    decide_ms: int = 500
-    """Latest decision after the onset."""
-    resume_ms: int = 2000
-    """A cancelled reply resumes when no words came this long after the speech."""
-    late_ms: int = 2000
-    """Words this long after a restore still cancel."""
-    murmur_ms: int = 400
-    """One short word in less active speech than this is a nod that was misheard, not content."""
-    half_duplex: bool = False
-    """Speech does nothing while the assistant speaks: for open speakers without echo canceller."""
-    language: str | None = None
-    """ISO 639-1 code of what is said, None for any."""
-    nods: tuple[str, ...] = ()
-    """Further listening noises."""
-    stops: tuple[str, ...] = ()
-    """Further orders to be quiet."""
-    rules: tuple[Rule, ...] = RULES
+    decide_ms: int = setting(500, "Latest decision after the onset.")
+    resume_ms: int = setting(
+        2000, "A cancelled reply resumes when no words came this long after the speech."
+    )
+    late_ms: int = setting(2000, "Words this long after a restore still cancel.")
+    murmur_ms: int = setting(
+        400,
+        "One short word in less active speech than this is a nod that was misheard, not content.",
+    )
+    half_duplex: bool = setting(
+        False,
+        "Speech does nothing while the assistant speaks: for open speakers without echo canceller.",
+    )
+    language: str | None = setting(None, "ISO 639-1 code of what is said, None for any.")
+    nods: tuple[str, ...] = setting((), "Further listening noises.")
+    stops: tuple[str, ...] = setting((), "Further orders to be quiet.")
+    rules: tuple[Rule, ...] = setting(
+        RULES, "What is decided on which evidence: the first rule that applies."
+    )
 
     def __post_init__(self) -> None:
         if min(self.decide_ms, self.resume_ms, self.late_ms) <= 0:

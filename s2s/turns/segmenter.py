@@ -22,31 +22,30 @@ from enum import Enum, auto
 import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block, empty
+from s2s.core.setting import setting
 
 
 @dataclass(frozen=True, slots=True)
 class SegmenterConfig:
     """When sound becomes a turn. The defaults are for Silero VAD."""
 
-    threshold: float = 0.6
-    """Speech probability above which speech begins."""
-    hysteresis: float = 0.15
-    """Speech goes on down to `threshold - hysteresis`."""
-    pre_roll_ms: int = 500
-    """Audio kept from before the first window of speech: soft first phonemes survive."""
-    min_speech_ms: int = 384
-    """Active speech before a new turn starts."""
-    min_continue_ms: int = 192
-    """Active speech before an open turn goes on after a pause."""
-    sure_probability: float = 0.85
-    """Speech with at least this mean probability needs only half of the minimum, counted when it
-    ends: "yes" and "no" are shorter than `min_speech_ms`. Above 1: never."""
-    min_silence_ms: int = 64
-    """Silence after which speech has softly ended."""
-    max_turn_ms: int = 30_000
-    """A longer turn is split at its quietest point."""
-    max_pause_ms: int = 10_000
-    """An open turn that nobody closes ends by itself after this much silence."""
+    threshold: float = setting(0.6, "Speech probability above which speech begins.")
+    hysteresis: float = setting(0.15, "Speech goes on down to `threshold - hysteresis`.")
+    pre_roll_ms: int = setting(
+        500, "Audio kept from before the first window of speech: soft first phonemes survive."
+    )
+    min_speech_ms: int = setting(384, "Active speech before a new turn starts.")
+    min_continue_ms: int = setting(192, "Active speech before an open turn goes on after a pause.")
+    sure_probability: float = setting(
+        0.85,
+        "Speech with at least this mean probability needs only half of the minimum, counted "
+        'when it ends: "yes" and "no" are shorter than `min_speech_ms`. Above 1: never.',
+    )
+    min_silence_ms: int = setting(64, "Silence after which speech has softly ended.")
+    max_turn_ms: int = setting(30_000, "A longer turn is split at its quietest point.")
+    max_pause_ms: int = setting(
+        10_000, "An open turn that nobody closes ends by itself after this much silence."
+    )
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold - self.hysteresis <= self.threshold <= 1.0:

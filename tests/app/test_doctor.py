@@ -14,7 +14,7 @@ from s2s.app import doctor
 from s2s.app.doctor import Finding
 from s2s.config import loader as config
 from s2s.config import registry
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.models.store import Store
 from s2s.transport.base import DeviceError
 from s2s.transport.local import Device

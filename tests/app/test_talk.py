@@ -10,7 +10,7 @@ import soundfile
 
 import s2s.app.talk
 from s2s.app.talk import run_talk
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.core.audio import read_wav
 from s2s.core.clock import ManualClock
 from s2s.models.store import Store

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from s2s.config import loader as config
 from s2s.config import registry, typed
-from s2s.config.loader import Config
+from s2s.config.schema import Config
 from s2s.config.typed import SettingError
+from s2s.core.setting import documented
 
 
 def loaded(
@@ -198,7 +199,7 @@ def test_every_setting_has_a_docstring():
     undocumented = [
         f"{kind.__name__}.{name}"
         for kind in [Config, *config.sections().values()]
-        for name, text in typed.documented(kind).items()
+        for name, text in documented(kind).items()
         if not text
     ]
     assert not undocumented

@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 
 from s2s.config import typed
 from s2s.config.typed import Given, Late, SettingError
+from s2s.core.setting import documented, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
     """Part of an `Everything`."""
 
-    ratio: float = 0.5
-    """Between
-    nothing and all."""
+    ratio: float = setting(0.5, "Between nothing and all.")
     count: int = 3
 
 
@@ -46,6 +45,13 @@ class Everything:
     def __post_init__(self) -> None:
         if self.name == "refused":
             raise ValueError("that name is refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A setting that had another name."""
+
+    backchannels: int = setting(0, "Listening noises.", formerly=("nods", "noises"))
 
 
 def build(values: Mapping[object, object]) -> Everything:
@@ -150,7 +156,7 @@ def test_the_higher_layer_wins_key_by_key():
 
 
 def test_docstrings_below_fields_are_found():
-    assert typed.documented(Inner) == {"ratio": "Between nothing and all.", "count": ""}
+    assert documented(Inner) == {"ratio": "Between nothing and all.", "count": ""}
 
 
 def test_a_late_field_has_the_type_it_names():
@@ -160,3 +166,16 @@ def test_a_late_field_has_the_type_it_names():
     from s2s.models.manifest import HubPart
 
     assert typed.field_types(late) == {"spec": HubPart}
+
+
+@pytest.mark.parametrize("old", ["nods", "noises"])
+def test_a_former_name_is_read_with_a_hint(old: str, caplog: pytest.LogCaptureFixture):
+    built = typed.build(Renamed, typed.tree({old: 3}, "my.yaml"), "turns")
+    assert built == Renamed(3)
+    assert f"my.yaml: turns.{old} is now called turns.backchannels" in caplog.text
+
+
+def test_of_a_former_and_todays_name_the_higher_layer_wins():
+    new, old = typed.tree({"backchannels": 1}, "low"), typed.tree({"nods": 2}, "high")
+    assert typed.build(Renamed, typed.merged(new, old)) == Renamed(2)
+    assert typed.build(Renamed, typed.merged(old, new)) == Renamed(1)

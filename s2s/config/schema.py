@@ -1,0 +1,90 @@
+"""The sections of a configuration: every setting of a session in one frozen tree.
+
+A setting's default is written once, in the dataclass it belongs to: here, or in the stage's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from s2s.config import typed
+from s2s.config.typed import Late
+from s2s.core.setting import made_setting, setting
+
+if TYPE_CHECKING:
+    from s2s.session.session import SessionConfig
+    from s2s.transport.local import LocalConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsConfig:
+    """Models that every session uses, whatever its backends: names of the model list, or paths."""
+
+    vad: str = setting("silero-vad", "Voice activity.")
+    end_of_turn: str | None = setting(
+        "smart-turn-v3", "Hears whether a pause ends the turn; none: silence alone decides."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SttConfig:
+    """Who writes down what the person says."""
+
+    backend: str = setting("moonshine", "Name of the backend; its options are `stt.NAME`.")
+    threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
+    options: object = setting(None, "Options of the backend.")
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConfig:
+    """Who answers."""
+
+    backend: str = setting("llama", "Name of the backend; its options are `llm.NAME`.")
+    threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
+    options: object = setting(None, "Options of the backend.")
+
+
+@dataclass(frozen=True, slots=True)
+class TtsConfig:
+    """Who speaks the answer."""
+
+    backend: str = setting("hibari", "Name of the backend; its options are `tts.NAME`.")
+    threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
+    options: object = setting(None, "Options of the backend.")
+
+
+StageConfig = SttConfig | LlmConfig | TtsConfig
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsConfig:
+    """What is measured, and where it goes."""
+
+    file: Path | None = setting(None, "One JSON line for every response is added to this file.")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set."""
+
+    session: SessionConfig = made_setting(
+        Late("s2s.session.session:SessionConfig"), "How a conversation behaves."
+    )
+    models: ModelsConfig = made_setting(ModelsConfig, "Models that every session uses.")
+    stt: SttConfig = made_setting(SttConfig, "Who writes down what the person says.")
+    llm: LlmConfig = made_setting(LlmConfig, "Who answers.")
+    tts: TtsConfig = made_setting(TtsConfig, "Who speaks the answer.")
+    audio: LocalConfig = made_setting(
+        Late("s2s.transport.local:LocalConfig"), "Microphone and loudspeaker."
+    )
+    metrics: MetricsConfig = made_setting(MetricsConfig, "What is measured, and where it goes.")
+
+
+@functools.cache
+def sections() -> Mapping[str, type]:
+    """Section name -> its dataclass."""
+    return {name: cast(type, kind) for name, kind in typed.field_types(Config).items()}
