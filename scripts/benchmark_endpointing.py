@@ -28,8 +28,8 @@ import numpy as np
 from make_turn_audio import Turn, fetch_prompts, make_turns, read_turns, write_turns
 
 from s2s.core.audio import PIPELINE_HZ, Block, Framer
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources
 from s2s.turns.endpoint import EAGERNESS, EndOfTurn, GraceConfig, grace_ms
 from s2s.turns.segmenter import (
     Resumed,

@@ -36,11 +36,11 @@ from s2s.core.audio import PIPELINE_HZ, Block, read_wav, resample
 from s2s.core.clock import Clock
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.metrics import percentile
+from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.session import Models
 from s2s.stt.base import Transcriber, Transcription
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
-from s2s.system.runtime import Resources
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation
 from s2s.turns.vad import SileroVad
 

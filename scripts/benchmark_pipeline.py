@@ -30,9 +30,9 @@ from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, read_wav, resample
 from s2s.core.clock import SystemClock
 from s2s.core.metrics import Metrics, percentile, summary
+from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.session import Models, Session
-from s2s.system.runtime import Resources
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 

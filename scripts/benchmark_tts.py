@@ -29,8 +29,9 @@ from s2s.bench.synthesis import Arrivals, record
 from s2s.config import registry, typed
 from s2s.core.clock import SystemClock
 from s2s.core.metrics import percentile
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources, cores, cpu_name
+from s2s.system.cpu import cores, cpu_name
 from s2s.tts.base import Synthesizer
 from s2s.tts.text import speakable
 

@@ -70,7 +70,7 @@ def load_one_shot(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
     """The whole graph in one call, with the same session options."""
     import numpy as np
 
-    from s2s.system.runtime import onnx_session
+    from s2s.system.onnx import onnx_session
 
     session = onnx_session(model, threads=threads)
 

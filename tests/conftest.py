@@ -14,8 +14,8 @@ import pytest
 from hypothesis import settings
 
 from s2s.core.audio import Block, read_wav
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources
 from s2s.testing.random_checkpoint import write_checkpoint
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"

@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 STAGES = ("turns", "stt", "llm", "tts")
 LIBRARIES = ("tts.qwen3", "tts.vits")
 LIBRARIES_MAY_IMPORT = (
-    "s2s", "core.audio", "core.errors", "models.store", "models.fetch", "system.runtime",
+    "s2s", "core.audio", "core.errors", "models.store", "models.fetch", "system.cpu", "system.onnx",
     "system.filelock", "system.largepages", "system.llama_cpp", "tts.base",
 )  # fmt: skip
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")

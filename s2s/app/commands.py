@@ -17,8 +17,9 @@ from s2s.config.schema import Config, sections
 from s2s.core.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
 from s2s.core.setting import documented
 from s2s.models.manifest import Model
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources, cores
+from s2s.system.cpu import cores
 from s2s.transport.local import list_devices, portaudio
 
 

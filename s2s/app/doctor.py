@@ -19,7 +19,7 @@ from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.models.fetch import offline
 from s2s.models.store import Store
-from s2s.system.runtime import cores
+from s2s.system.cpu import cores
 from s2s.transport.base import DeviceError
 from s2s.transport.local import ECHO_RECORD, choose, list_devices
 

@@ -44,7 +44,7 @@ def voices_add(store: Store, name: str) -> int:
 def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:
     """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
     from s2s.core.audio import read_wav
-    from s2s.system.runtime import cores
+    from s2s.system.cpu import cores
     from s2s.tts.qwen3.checkpoint.hub import fetch, hub_id, local
     from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
     from s2s.tts.qwen3.voices.mel import RATE_HZ

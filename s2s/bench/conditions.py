@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from s2s.system.runtime import cores, cpu_name
+from s2s.system.cpu import cores, cpu_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-from s2s.system.runtime import Resources
+from s2s.models.resources import Resources
 
 if TYPE_CHECKING:
     from s2s.llm.base import ChatModel

@@ -16,7 +16,7 @@ from typing import Literal
 from s2s.core.setting import setting
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama_engines import Engine, Request, load_engine
-from s2s.system.runtime import Resources
+from s2s.models.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from s2s.core.setting import setting
 from s2s.llm.base import ChatMessage, LlmError, estimate_tokens
+from s2s.models.resources import Resources
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
-from s2s.system.runtime import Resources
 
 
 @dataclass(frozen=True, slots=True)

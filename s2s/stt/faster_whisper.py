@@ -16,10 +16,10 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
+from s2s.models.resources import Resources
 from s2s.stt.base import Transcription
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
-from s2s.system.runtime import Resources
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel

@@ -8,35 +8,22 @@ audio, not in steps of 30 s, which is what makes it quick on a short utterance.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
+from s2s.models.resources import Resources
 from s2s.stt.base import Transcription
-from s2s.stt.repetition import repeated_tail
+from s2s.stt.moonshine_model import END, MoonshineModel, Words, decode
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
-from s2s.system.runtime import Resources, onnx_session
+from s2s.system.onnx import onnx_session
 
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-
-_START, _END = 1, 2
-_LAYERS, _HEADS, _HEAD_DIM = 6, 8, 36
-_IN_DOUBT_LOGITS = 0.5
-"""The int8 decoder scales a whole pass at once, so logits shift a little with a token's company:
-behind tokens that were evaluated in one pass, the lead of the best token by at most 0.49 (169
-tokens measured). A smaller lead is decided afresh."""
 _SURE_WORD, _SURE_WORDS = -0.12, -0.8
 """Least mean log probability of one token, and of several, that count as speech."""
-
-_Logits = npt.NDArray[np.float32]
-_Tensor = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +65,7 @@ class Moonshine:
         self._config = config
         encoder, decoder, tokenizer = _files(config, resources)
         self._pieces = read_pieces(tokenizer.read_bytes())
-        self._model: _Model | None = _Model(
+        self._model: MoonshineModel | None = MoonshineModel(
             onnx_session(encoder, threads=resources.threads),
             onnx_session(decoder, threads=resources.threads),
         )
@@ -121,7 +108,7 @@ class Moonshine:
         self._model = None
 
     def _window(
-        self, model: _Model, audio: Block, draft: list[int], stop: Callable[[], bool]
+        self, model: MoonshineModel, audio: Block, draft: list[int], stop: Callable[[], bool]
     ) -> list[int]:
         """Tokens spoken in one window, without start and end token."""
         if is_silent(audio, self._config.silence_db):
@@ -135,153 +122,6 @@ _QUOTES = ('"', "'", "\u201c", "\u2018")
 """What a quotation begins with."""
 
 
-class _Model:
-    """Encoder and decoder with the decoder's cache made explicit."""
-
-    def __init__(self, encoder: InferenceSession, decoder: InferenceSession) -> None:
-        self._encoder = encoder
-        self._decoder = decoder
-        kinds = [
-            f"{layer}.{side}.{part}"
-            for layer in range(_LAYERS)
-            for side in ("decoder", "encoder")
-            for part in ("key", "value")
-        ]
-        self._past_names = [f"past_key_values.{kind}" for kind in kinds]
-        self._output_names = ["logits", *(f"present.{kind}" for kind in kinds)]
-        self._grows = [".decoder." in name for name in self._past_names]
-
-    def encode(self, audio: Block) -> _Tensor:
-        """float32 [samples] to hidden states float32 [1, frames, 288]."""
-        inputs = {"input_values": audio[None], "attention_mask": _ones(len(audio))}
-        return np.asarray(self._encoder.run(None, inputs)[0])
-
-    def begin(self, hidden: _Tensor, samples: int, tokens: Sequence[int]) -> tuple[_Logits, _State]:
-        """Decode `tokens` in one pass: logits float32 [tokens, vocabulary], and the state after."""
-        empty = np.zeros((1, _HEADS, 0, _HEAD_DIM), dtype=np.float32)
-        state = _State(hidden, samples, [empty] * len(self._past_names))
-        logits, present = self._run(state, tokens, cached=False)
-        state.past = present
-        return logits, state
-
-    def step(self, state: _State, token: int) -> _Logits:
-        """Append one token to the cache; logits float32 [vocabulary] of what follows it."""
-        logits, present = self._run(state, [token], cached=True)
-        # The decoder returns empty encoder keys on cached steps: the first ones stay.
-        state.past = [
-            new if grows else old
-            for new, old, grows in zip(present, state.past, self._grows, strict=True)
-        ]
-        return logits[0]
-
-    def cut(self, state: _State, tokens: int) -> None:
-        """Keep the first `tokens` tokens in the cache."""
-        state.past = [
-            np.ascontiguousarray(tensor[:, :, :tokens]) if grows else tensor
-            for tensor, grows in zip(state.past, self._grows, strict=True)
-        ]
-
-    def _run(
-        self, state: _State, tokens: Sequence[int], *, cached: bool
-    ) -> tuple[_Logits, list[_Tensor]]:
-        inputs: dict[str, npt.NDArray[np.generic]] = {}
-        inputs.update(zip(self._past_names, state.past, strict=True))
-        inputs["input_ids"] = np.array([tokens], dtype=np.int64)
-        inputs["encoder_hidden_states"] = state.hidden
-        # The decoder strides this mask by 384 itself: it has the length of the audio.
-        inputs["encoder_attention_mask"] = _ones(state.samples)
-        inputs["use_cache_branch"] = np.array([cached])
-        logits, *present = self._decoder.run(self._output_names, inputs)
-        return np.asarray(logits)[0], [np.asarray(tensor) for tensor in present]
-
-
-@dataclass(slots=True)
-class _State:
-    """What the decoder remembers of one window."""
-
-    hidden: _Tensor
-    samples: int
-    past: list[_Tensor]
-
-
-@dataclass(slots=True)
-class Words:
-    """What the decoder wrote, and how sure it was."""
-
-    tokens: list[int] = field(default_factory=list)
-    log_probs: list[float] = field(default_factory=list)
-    """Natural logarithm of each token's probability, the end token's included."""
-
-    def add(self, token: int, logits: _Logits) -> bool:
-        """Append `token`, chosen from `logits` [vocabulary]; False when nothing follows it."""
-        top = float(logits.max())
-        self.log_probs.append(
-            float(logits[token]) - top - float(np.log(np.exp(logits - top).sum()))
-        )
-        if token == _END:
-            return False
-        self.tokens.append(token)
-        drop = repeated_tail(self.tokens)
-        if drop:
-            del self.tokens[-drop:]
-        return not drop
-
-    @property
-    def mean_log_prob(self) -> float:
-        return sum(self.log_probs) / len(self.log_probs) if self.log_probs else 0.0
-
-
-def decode(
-    model: _Model, audio: Block, limit: int, draft: Sequence[int], stop: Callable[[], bool]
-) -> Words:
-    """Write down one window greedily, starting from as much of `draft` as the model confirms.
-
-    Args:
-        model: the model.
-        audio: float32 [samples], at least 0.1 s.
-        limit: most tokens to write.
-        draft: tokens that may be the beginning of the result, fewer than `limit`.
-        stop: asked before each pass; when true, what is written so far is the result.
-    """
-    hidden = model.encode(audio)
-    if stop():
-        return Words()
-    if draft:
-        words = _decode(model, hidden, len(audio), limit, draft, stop)
-        if words is not None:
-            return words
-    words = _decode(model, hidden, len(audio), limit, (), stop)
-    assert words is not None
-    return words
-
-
-def _decode(
-    model: _Model,
-    hidden: _Tensor,
-    samples: int,
-    limit: int,
-    draft: Sequence[int],
-    stop: Callable[[], bool],
-) -> Words | None:
-    """As `decode`; None when, with a draft, a choice was too close to be sure of it."""
-    words = Words()
-    logits, state = model.begin(hidden, samples, [_START, *draft])
-    kept = confirmed(logits, draft)
-    if kept < len(draft):
-        model.cut(state, kept + 1)
-    for token, row in zip(draft[:kept], logits, strict=False):
-        if not words.add(token, row):
-            return words
-    row = logits[kept]
-    while True:
-        token = int(row.argmax())
-        if draft and lead(row, token) < _IN_DOUBT_LOGITS:
-            return None
-        if not words.add(token, row) or len(words.tokens) >= limit or stop():
-            return words
-        row = model.step(state, token)
-
-
 def is_speech(words: Words, pieces: Sequence[bytes]) -> bool:
     """Whether `words` were spoken: on noise the model writes "You" or babbles, unsure of both.
 
@@ -292,25 +132,6 @@ def is_speech(words: Words, pieces: Sequence[bytes]) -> bool:
     sure = _SURE_WORD if len(words.tokens) <= 1 else _SURE_WORDS
     text = detokenize(words.tokens, pieces)
     return words.mean_log_prob >= sure and any(character.isalnum() for character in text)
-
-
-def confirmed(logits: _Logits, draft: Sequence[int]) -> int:
-    """How many tokens of `draft`, from its beginning, the model would have written itself.
-
-    Args:
-        logits: float32 [at least the draft's tokens, vocabulary]; row i predicts `draft[i]`.
-        draft: the tokens in question.
-    """
-    for index, token in enumerate(draft):
-        if int(logits[index].argmax()) != token:
-            return index
-    return len(draft)
-
-
-def lead(row: _Logits, token: int) -> float:
-    """By how much `token` leads every other in `row` float32 [vocabulary]; negative behind."""
-    rival = max(row[:token].max(initial=-np.inf), row[token + 1 :].max(initial=-np.inf))
-    return float(row[token] - rival)
 
 
 def read_pieces(data: bytes) -> list[bytes]:
@@ -369,15 +190,11 @@ def _files(config: MoonshineConfig, resources: Resources) -> tuple[Path, Path, P
     return encoder, decoder, tokenizer
 
 
-def _ones(samples: int) -> npt.NDArray[np.int64]:
-    return np.ones((1, samples), dtype=np.int64)
-
-
 def _join(windows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Tokens of all windows, each followed by the end token except the last."""
     joined: list[int] = []
     for index, tokens in enumerate(windows):
-        joined += [_END, *tokens] if index else tokens
+        joined += [END, *tokens] if index else tokens
     return tuple(joined)
 
 
@@ -385,7 +202,7 @@ def _split(tokens: Sequence[int]) -> list[list[int]]:
     """Inverse of `_join`."""
     windows: list[list[int]] = [[]]
     for token in tokens:
-        if token == _END:
+        if token == END:
             windows.append([])
         else:
             windows[-1].append(token)

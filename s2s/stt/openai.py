@@ -11,9 +11,9 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block, to_int16
 from s2s.core.setting import setting
+from s2s.models.resources import Resources
 from s2s.stt.base import Transcription
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
-from s2s.system.runtime import Resources
 
 _MIN_SAMPLES = PIPELINE_HZ // 10
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from s2s.core.audio import Block
 from s2s.core.setting import setting
-from s2s.system.runtime import Resources, onnx_session
+from s2s.models.resources import Resources
+from s2s.system.onnx import onnx_session
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces

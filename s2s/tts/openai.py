@@ -11,8 +11,8 @@ import numpy as np
 
 from s2s.core.audio import Block, from_int16
 from s2s.core.setting import setting
+from s2s.models.resources import Resources
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
-from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 
 

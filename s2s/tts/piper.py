@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from s2s.core.setting import setting
+from s2s.models.resources import Resources
 from s2s.models.store import StoreError
-from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 
 if TYPE_CHECKING:

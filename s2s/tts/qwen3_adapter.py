@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.setting import setting
-from s2s.system.runtime import Resources, cores
+from s2s.models.resources import Resources
+from s2s.system.cpu import cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
 from s2s.tts.qwen3.checkpoint.spec import Kind

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.turns.unfinished import log_odds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 
 if TYPE_CHECKING:
     import onnxruntime

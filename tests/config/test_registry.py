@@ -14,9 +14,9 @@ from s2s.config import registry
 from s2s.config.registry import BACKENDS, Backend, RegistryError
 from s2s.llm.base import ChatModel
 from s2s.models.manifest import read_manifest
+from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.stt.base import Transcriber
-from s2s.system.runtime import Resources
 from s2s.tts.base import Synthesizer
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from s2s.llm import llama, llama_engines
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
 from s2s.llm.llama_engines import Request, Take
-from s2s.system.runtime import Resources
+from s2s.models.resources import Resources
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
 ASKED = [SYSTEM, ChatMessage("user", "What is the capital of France?")]

@@ -10,7 +10,7 @@ import pytest
 
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.openai import OpenAiChat, OpenAiChatConfig, deltas
-from s2s.system.runtime import Resources
+from s2s.models.resources import Resources
 
 ASKED = [ChatMessage("system", "Be brief."), ChatMessage("user", "Hi?")]
 

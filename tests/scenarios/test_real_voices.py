@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "benchmark_interruptions.py"
 

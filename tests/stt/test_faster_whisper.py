@@ -9,8 +9,8 @@ import pytest
 
 from s2s.bench import wer
 from s2s.core.audio import Block
+from s2s.models.resources import Resources
 from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken
-from s2s.system.runtime import Resources
 
 pytest.importorskip("faster_whisper")
 

@@ -9,19 +9,17 @@ import pytest
 
 from s2s.bench import wer
 from s2s.core.audio import Block, empty
+from s2s.models.resources import Resources
 from s2s.stt.base import Transcription
 from s2s.stt.moonshine import (
     Moonshine,
     MoonshineConfig,
-    Words,
-    confirmed,
     detokenize,
     is_speech,
-    lead,
     read_pieces,
     unquoted,
 )
-from s2s.system.runtime import Resources
+from s2s.stt.moonshine_model import Words, confirmed, lead
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
 Recordings = dict[str, tuple[Block, str]]

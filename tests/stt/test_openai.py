@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import Block, empty
+from s2s.models.resources import Resources
 from s2s.stt.base import Transcription
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig, wav_bytes
 from s2s.system.remote import RemoteError
-from s2s.system.runtime import Resources
 
 
 def tone() -> Block:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.audio import from_int16
-from s2s.system.runtime import Resources
+from s2s.models.resources import Resources
 from s2s.tts.base import TtsError
 from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig, pcm_blocks
 

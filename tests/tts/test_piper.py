@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources
 from s2s.tts.base import AudioChunk, TtsError
 from s2s.tts.piper import Piper, PiperConfig
 

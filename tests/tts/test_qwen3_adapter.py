@@ -16,8 +16,8 @@ from s2s.core.messages import AudioOut, AudioResponseDone, EndOfResponse, Respon
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
+from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.system.runtime import Resources
 from s2s.tts.base import TtsError
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig

@@ -10,9 +10,9 @@ import pytest
 from s2s.bench import wer
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, Block, resample
+from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.stt.base import Transcriber
-from s2s.system.runtime import Resources
 from s2s.tts.base import Synthesizer
 from s2s.tts.text import speakable
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.decoding import (
     Decoding,
     Floats,

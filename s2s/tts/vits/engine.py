@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import Block
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.decoding import (
     Decoding,
     SteppedDecoding,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s.system.runtime import cores, onnx_session
+from s2s.system.cpu import cores
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.split import Split

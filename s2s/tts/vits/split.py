@@ -20,7 +20,7 @@ from typing import cast
 
 from s2s.core.audio import Block
 from s2s.models.store import home
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
     TRIAL_IDS,

@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s.core.audio import Block
 from s2s.models.store import Store, StoreError
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     QUIET,
     TOLERANCE,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.audio import Block
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
     FramesOf,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import Block
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import QUIET, TOLERANCE, difference, whole_audio
 from s2s.tts.vits.encoding import Scales, SpeechError, TokenFrames
 from s2s.tts.vits.engine import Engine, OneShotEngine, Utterance, load_engine

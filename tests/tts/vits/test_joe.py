@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from s2s.models.store import Store
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
     FramesOf,

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Protocol
 
 from s2s import __version__
-from s2s.system.runtime import cores, cpu_name
+from s2s.system.cpu import cores, cpu_name
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, ScheduleConfig
 from s2s.tts.qwen3.engine.report import Report
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Stopped, never
 from s2s.tts.qwen3.onnx.builder import cached_graph

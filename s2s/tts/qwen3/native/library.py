@@ -24,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from s2s.system.cpu import cpu_name
 from s2s.system.filelock import locked
-from s2s.system.runtime import cpu_name
 
 SOURCES = Path(__file__).parents[1] / "csrc"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
 from s2s.tts.qwen3.interfaces import Floats

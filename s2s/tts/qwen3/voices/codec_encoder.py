@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecEncoderSpec
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph

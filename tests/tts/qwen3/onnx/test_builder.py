@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.fingerprint import fingerprint, voice_fingerprint
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
 

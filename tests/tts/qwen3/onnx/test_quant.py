@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix, Floats, pack, predictor_default, unpack
 

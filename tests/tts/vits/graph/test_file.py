@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from s2s.system.runtime import onnx_session
+from s2s.system.onnx import onnx_session
 from s2s.tts.vits.graph.file import (
     FLOAT,
     INT64,

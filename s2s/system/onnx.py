@@ -1,4 +1,4 @@
-"""Model runtimes with their threads pinned down, and what this machine is.
+"""onnxruntime sessions with their threads pinned down.
 
 Worker threads never spin while there is nothing to do: two stages that spin on two busy cores cost
 more than one (a factor of six on the language model, measured).
@@ -6,42 +6,11 @@ more than one (a factor of six on the language model, measured).
 
 from __future__ import annotations
 
-import os
-import platform
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import onnxruntime
-
-    from s2s.models.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What a backend is given besides its own config: `Backend(config, resources)`."""
-
-    store: Store
-    threads: int = 1
-    """Threads this backend may use."""
-
-
-def cores() -> int:
-    """Processor cores this process may use, at least 1."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)
-
-
-def cpu_name() -> str:
-    """The processor, as the system names it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 def onnx_session(

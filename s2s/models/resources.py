@@ -1,0 +1,16 @@
+"""What a backend is given besides its own options: where models are, and its share of threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.models.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a backend is given besides its own config: `Backend(config, resources)`."""
+
+    store: Store
+    threads: int = 1
+    """Threads this backend may use."""
