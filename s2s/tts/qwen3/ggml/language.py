@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.system.llama_context import Context, Model, Watch
 from s2s.system.llama_cpp import Library
 from s2s.tts.qwen3.checkpoint.gguf import GGUFError, GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
@@ -27,8 +28,8 @@ from s2s.tts.qwen3.checkpoint.tables import (
 )
 from s2s.tts.qwen3.engine.decode_loop import PREFILL_POSITIONS
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.ggml.context import Context, Matrices, Model, Watch
 from s2s.tts.qwen3.ggml.library import library
+from s2s.tts.qwen3.ggml.matrices import Matrices
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
 from s2s.tts.qwen3.sampling import Draws, Sampling

@@ -119,7 +119,7 @@ class TestEveryInstalledLibrary:
         self, package: str, name: str, steps: int
     ) -> None:
         """The product of a quantised matrix: the error falls with the number of levels."""
-        from s2s.tts.qwen3.ggml.context import Matrices
+        from s2s.tts.qwen3.ggml.matrices import Matrices
 
         library = Library(dict(LIBRARIES)[package], PROTOTYPES)
         raw = quantize(ROWS, TYPES[name], lambda rows, kind: k_quantize(library, rows, kind))
@@ -130,7 +130,7 @@ class TestEveryInstalledLibrary:
         assert 0 < error < 1.5 / steps
 
     def test_matrices_of_f32_are_exact(self, package: str) -> None:
-        from s2s.tts.qwen3.ggml.context import Matrices
+        from s2s.tts.qwen3.ggml.matrices import Matrices
 
         library = Library(dict(LIBRARIES)[package], PROTOTYPES)
         other = ROWS[:2] * 2

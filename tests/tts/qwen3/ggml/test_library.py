@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.system.llama_context import Model
 from s2s.tts.qwen3.checkpoint import gguf
 from s2s.tts.qwen3.checkpoint.quant import TYPES
-from s2s.tts.qwen3.ggml.context import Model
 from s2s.tts.qwen3.ggml.library import LlamaError, installed, library
 
 needs_library = pytest.mark.skipif(

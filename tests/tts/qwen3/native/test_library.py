@@ -98,7 +98,7 @@ def test_each_weight_is_what_was_stored(name: str, lib: ctypes.CDLL) -> None:
 @pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
 @pytest.mark.parametrize("name", K_QUANTS)
 def test_k_quants_are_read_as_ggml_reads_them(name: str, lib: ctypes.CDLL) -> None:
-    from s2s.tts.qwen3.ggml.context import Matrices
+    from s2s.tts.qwen3.ggml.matrices import Matrices
 
     kind = TYPES[name]
     raw = stored(kind, weights())

@@ -1,29 +1,28 @@
-"""Models fed with vectors, and matrices, on llama.cpp. Knows nothing of speech."""
+"""Models of llama.cpp and their caches, fed with tokens or with vectors. Knows nothing of text."""
 
 from __future__ import annotations
 
 import ctypes
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from s2s.system.llama_cpp import Batch, Library, Parameters
-from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
-from s2s.tts.qwen3.ggml.library import InitParameters, LlamaError
 
 _F32 = 0  # enum ggml_type
 _FLASH_OFF = 0  # enum llama_flash_attn_type
-_CPU_DEVICE = 0  # enum ggml_backend_dev_type
+
+Floats = NDArray[np.float32]
 
 
 class Model:
-    """A GGUF file of an architecture llama.cpp knows, fed with vectors instead of tokens.
+    """A GGUF file of an architecture llama.cpp knows.
 
     Weights are mapped, immutable and shared by all contexts. ``gpu_layers`` go to the library's
-    accelerator, if it has one. Raises LlamaError with the library's own words.
+    accelerator, if it has one. Raises the library's error with the library's own words.
     """
 
     def __init__(self, lib: Library, path: Path, gpu_layers: int = 0) -> None:
@@ -39,7 +38,7 @@ class Model:
             lambda: lib.number("llama_model_load_from_file", encoded, parameters)
         )
         if not handle:
-            raise LlamaError(f"{path} cannot be loaded: {errors or 'no reason given'}")
+            raise lib.error(f"{path} cannot be loaded: {errors or 'no reason given'}")
         self.handle = handle
         self._free = weakref.finalize(self, lib.run, "llama_model_free", handle)
         self.width: int = lib.number("llama_model_n_embd", handle)
@@ -51,8 +50,9 @@ class Model:
 class Context:
     """The key/value cache of one sequence, and the memory its steps are computed in.
 
-    ``positions`` is how many vectors the cache holds; there is room for ``room``. ``batch`` is
-    the most that one call may feed. One thread at a time.
+    ``positions`` is how many tokens or vectors the cache holds; there is room for ``room``.
+    ``batch`` is the most that one call may feed. ``vectors``: it is fed with vectors and gives
+    hidden states too. One thread at a time.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Context:
         threads: int,
         exact: bool = False,
         watch: Watch | None = None,
+        vectors: bool = True,
     ) -> None:
         self.room = room
         self.batch = batch
@@ -75,11 +76,12 @@ class Context:
             lambda: self._lib.number("llama_init_from_model", model.handle, parameters)
         )
         if not handle:
-            raise LlamaError(f"{model.path}: no context of {room} positions: {errors}")
+            raise self._lib.error(f"{model.path}: no context of {room} positions: {errors}")
         self._handle = handle
         self._free = weakref.finalize(self, self._lib.run, "llama_free", handle)
-        self._lib.run("llama_set_embeddings", handle, True)
-        self._lib.run("llama_set_n_threads", handle, threads, threads)
+        if vectors:
+            self._lib.run("llama_set_embeddings", handle, True)
+        self.use_threads(threads)
         self._memory = self._lib.number("llama_get_memory", handle)
         self._feed = _Feed(batch)
 
@@ -99,7 +101,7 @@ class Context:
         """Append vectors at the next positions. vectors: float32 [n, width], n >= 1.
 
         ``outputs``: of how many of the last vectors something is wanted; at most ``batch``.
-        Raises ValueError when there is no room, LlamaError when the library fails.
+        Raises ValueError when there is no room, the library's error when the library fails.
         """
         if not self._free.alive:
             raise ValueError("this state is closed")
@@ -111,11 +113,31 @@ class Context:
             )
         for start in range(0, len(vectors), self.batch):
             piece = np.ascontiguousarray(vectors[start : start + self.batch], np.float32)
-            batch = self._feed(piece, self.positions, outputs)
-            status = self._lib.number("llama_decode", self._handle, batch)
-            if status != 0:
-                raise LlamaError(f"llama_decode failed with {status} at position {self.positions}")
-            self.positions += len(piece)
+            self._decode(self._feed.vectors(piece, self.positions, outputs))
+
+    def feed_tokens(self, tokens: Sequence[int]) -> None:
+        """Append tokens, ``batch`` of them at the most; logits are of the last.
+
+        Raises ValueError when there is no room, the library's error when it fails.
+        """
+        if not self._free.alive:
+            raise ValueError("this state is closed")
+        if not 0 < len(tokens) <= min(self.batch, self.room - self.positions):
+            raise ValueError(
+                f"{len(tokens)} tokens do not fit: {self.positions} of {self.room} are used, "
+                f"{self.batch} at a time"
+            )
+        self._decode(self._feed.tokens(tokens, self.positions))
+
+    def use_threads(self, threads: int) -> None:
+        """So many threads from the next call on."""
+        self._lib.run("llama_set_n_threads", self._handle, threads, threads)
+
+    def _decode(self, batch: Batch) -> None:
+        status = self._lib.number("llama_decode", self._handle, batch)
+        if status != 0:
+            raise self._lib.error(f"llama_decode failed with {status} at position {self.positions}")
+        self.positions += int(batch.n_tokens)
 
     def logits(self) -> Floats:
         """float32 [vocabulary] of the vector fed last, copied."""
@@ -133,12 +155,18 @@ class Context:
         return np.stack(rows)
 
     def rewind(self, positions: int) -> None:
-        """Forget all but the first ``positions``. Raises ValueError when there are fewer."""
+        """Forget all but the first ``positions``. Raises ValueError when there are fewer, the
+        library's error when this kind of cache cannot be cut there (``clear`` always works)."""
         if not 0 <= positions <= self.positions:
             raise ValueError(f"cannot go back to {positions}: the state holds {self.positions}")
         if not self._lib.number("llama_memory_seq_rm", self._memory, 0, positions, -1):
-            raise LlamaError(f"the cache cannot be cut at {positions}")
+            raise self._lib.error(f"the cache cannot be cut at {positions}")
         self.positions = positions
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._lib.run("llama_memory_clear", self._memory, True)
+        self.positions = 0
 
     def close(self) -> None:
         """Free the cache; calling it twice does no harm."""
@@ -147,8 +175,8 @@ class Context:
     def _output(self, name: str, size: int, at: int) -> Floats:
         address = self._lib.number(name, self._handle, at)
         if not address:
-            raise LlamaError(f"{name} gave nothing: nothing was fed")
-        return _view(address, size).copy()
+            raise self._lib.error(f"{name} gave nothing: nothing was fed")
+        return floats_at(address, size).copy()
 
 
 _EvalCallback = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_bool, ctypes.c_void_p)
@@ -197,16 +225,26 @@ class _Feed:
         self._seq = np.zeros(1, np.int32)
         self._seq_pointers = np.full(batch, self._seq.ctypes.data, np.uintp)
         self._wanted = np.zeros(batch, np.int8)
+        self._tokens = np.zeros(batch, np.int32)
 
-    def __call__(self, vectors: Floats, position: int, outputs: int) -> Batch:
-        n = len(vectors)
+    def vectors(self, vectors: Floats, position: int, outputs: int) -> Batch:
+        """vectors: float32 [n, width], contiguous; they must live until the batch is decoded."""
+        return self._batch(len(vectors), position, outputs, None, vectors.ctypes.data)
+
+    def tokens(self, tokens: Sequence[int], position: int) -> Batch:
+        self._tokens[: len(tokens)] = tokens
+        return self._batch(len(tokens), position, 1, self._tokens.ctypes.data, None)
+
+    def _batch(
+        self, n: int, position: int, outputs: int, tokens: int | None, vectors: int | None
+    ) -> Batch:
         self._pos[:n] = np.arange(position, position + n)
         self._wanted[:n] = 0
         self._wanted[max(n - outputs, 0) : n] = 1
         return Batch(
             n,
-            None,
-            vectors.ctypes.data,
+            tokens,
+            vectors,
             self._pos.ctypes.data,
             self._n_seq.ctypes.data,
             self._seq_pointers.ctypes.data,
@@ -214,63 +252,6 @@ class _Feed:
         )
 
 
-class Matrices:
-    """Matrices of one width, in any ggml type, each multiplied with one vector at a time.
-
-    matrices: uint8 [rows, row bytes] each, copied. Any thread; one product at a time.
-    """
-
-    def __init__(
-        self, lib: Library, matrices: Sequence[tuple[Bytes, TensorType]], width: int, threads: int
-    ) -> None:
-        self._lib = lib
-        self._width = width
-        self._lock = threading.Lock()
-        size = sum(raw.nbytes + 64 for raw, _ in matrices) + 4 * width + 4096
-        size += len(matrices) * (4 * max(len(raw) for raw, _ in matrices) + 256)
-        size += (3 * len(matrices) + 2) * lib.number("ggml_tensor_overhead")
-        size += len(matrices) * lib.number("ggml_graph_overhead")
-        context = lib.number("ggml_init", InitParameters(size, None, False))
-        backend = lib.number("ggml_backend_init_by_type", _CPU_DEVICE, None)
-        if not context or not backend:
-            raise LlamaError(f"no memory for {size} bytes of matrices")
-        self._context, self._backend = context, backend
-        self._free = weakref.finalize(self, _free_matrices, lib, context, backend)
-        lib.run("ggml_backend_cpu_set_n_threads", backend, threads)
-        vector = lib.number("ggml_new_tensor_2d", context, _F32, width, 1)
-        self._vector = lib.number("ggml_get_data", vector)
-        self._graphs = [self._graph(raw, kind, vector) for raw, kind in matrices]
-
-    def _graph(self, raw: Bytes, kind: TensorType, vector: int) -> tuple[int, Floats]:
-        lib, context = self._lib, self._context
-        rows = len(raw)
-        matrix = lib.number("ggml_new_tensor_2d", context, kind.ggml_id, self._width, rows)
-        raw = np.ascontiguousarray(raw)
-        ctypes.memmove(lib.number("ggml_get_data", matrix), raw.ctypes.data, raw.nbytes)
-        product = lib.number("ggml_mul_mat", context, matrix, vector)
-        graph = lib.number("ggml_new_graph", context)
-        lib.run("ggml_build_forward_expand", graph, product)
-        return graph, _view(lib.number("ggml_get_data", product), rows)
-
-    def product(self, index: int, vector: Floats) -> Floats:
-        """Matrix ``index`` times vector: float32 [width] to float32 [rows], copied."""
-        graph, out = self._graphs[index]
-        vector = np.ascontiguousarray(vector, np.float32)
-        if vector.shape != (self._width,):
-            raise ValueError(f"a vector of shape {vector.shape}; wanted [{self._width}]")
-        with self._lock:
-            ctypes.memmove(self._vector, vector.ctypes.data, vector.nbytes)
-            status = self._lib.number("ggml_backend_graph_compute", self._backend, graph)
-            if status != 0:
-                raise LlamaError(f"ggml_backend_graph_compute failed with {status}")
-            return out.copy()
-
-
-def _view(address: int, size: int) -> Floats:
+def floats_at(address: int, size: int) -> Floats:
     """float32 [size] at an address of the library's memory."""
     return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_float)), (size,))
-
-
-def _free_matrices(lib: Library, context: int, backend: int) -> None:
-    lib.run("ggml_backend_free", backend)
-    lib.run("ggml_free", context)
