@@ -10,7 +10,7 @@ utterance then has the given number of frames, because a random model does not e
 
 Frames are counted from text to samples. "RTF" is time until the last sample over seconds of sound.
 "First chunk" is when the first sound was there, "uninterrupted start" the earliest moment at which
-playback could begin and never run dry. With --emulate-acceptance guesses ahead are accepted by
+playback could begin and never run dry. With --emulate-acceptance draft tokens are accepted by
 lot, at a rate that settles so many codes a pass: an emulation of trained weights, for the time
 alone, and labelled so. Needs an otherwise idle machine to mean anything: "others" in the JSON is
 how many cores everybody else kept busy meanwhile. Pictures need matplotlib.
@@ -60,7 +60,7 @@ class Row:
     """Measures of one setting."""
 
     label: str
-    guesses: int
+    draft_tokens: int
     emulated_codes_a_pass: float | None
     summary: Summary
     schedule: str
@@ -148,7 +148,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--core", choices=[AUTO, NATIVE, ONNX, GGML], default=AUTO, help="what computes the codes"
     )
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--guesses", type=int, default=0, help="codes guessed ahead of a pass")
+    parser.add_argument(
+        "--draft-tokens", "--guesses", type=int, default=0, help="codes drafted for a pass"
+    )
     parser.add_argument(
         "--emulate-acceptance", type=float, nargs="?", const=PUBLISHED_CODES_A_PASS,
         metavar="CODES", help=f"codes settled a pass; {PUBLISHED_CODES_A_PASS} if not given",
@@ -161,11 +163,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--picture", type=Path, metavar="FILE")
     parser.add_argument("--scratch", type=Path, default=home(), help="for what is made once")
     found = parser.parse_args(arguments)
-    if min(found.frames, found.runs, found.threads) < 1 or min(found.aborts, found.guesses) < 0:
+    if (
+        min(found.frames, found.runs, found.threads) < 1
+        or min(found.aborts, found.draft_tokens) < 0
+    ):
         parser.error("--frames, --runs and --threads must be at least 1, the others at least 0")
     if found.emulate_acceptance is not None:
         try:
-            acceptance(found.emulate_acceptance, found.guesses)
+            acceptance(found.emulate_acceptance, found.draft_tokens)
         except ValueError as error:
             parser.error(f"--emulate-acceptance: {error}")
     return found
@@ -213,7 +218,7 @@ def checkpoint(arguments: argparse.Namespace) -> Path:
 
 
 def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
-    """The rows: without guesses, with them, and with their acceptance emulated, as asked for."""
+    """The rows: without draft tokens, with them, and with their acceptance emulated, as asked."""
     done = read_record(source)  # a converted folder is taken as it is
     plain = Setting(
         source=source,
@@ -228,8 +233,8 @@ def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
         chunk_frames=arguments.chunk_frames,
     )
     settings = [plain]
-    if arguments.guesses:
-        settings.append(replace(plain, guesses=arguments.guesses))
+    if arguments.draft_tokens:
+        settings.append(replace(plain, draft_tokens=arguments.draft_tokens))
     if arguments.emulate_acceptance is not None:
         settings.append(replace(settings[-1], codes_a_pass=arguments.emulate_acceptance))
     return settings
@@ -269,7 +274,7 @@ def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     stopped_s = [each / 1000 for each in aborts_ms if each is not None]
     row = Row(
         label=setting.label,
-        guesses=setting.guesses,
+        draft_tokens=setting.draft_tokens,
         emulated_codes_a_pass=setting.codes_a_pass,
         summary=summary,
         schedule=schedule_name(bench.schedule),

@@ -59,7 +59,7 @@ def merged(low: Tree, high: Tree) -> Tree:
     """Both trees; where both give a value, `high` wins."""
     result = dict(low)
     for key, node in high.items():
-        below = result.get(key)
+        below = result.pop(key, None)  # so that keys come in the order of their layers
         if isinstance(below, dict) and isinstance(node, dict):
             result[key] = merged(below, node)
         else:

@@ -93,11 +93,12 @@ class Qwen3Config:
         "ONNX Runtime such as cuda or coreml; auto is the faster of the first two, by "
         "measurement.",
     )
-    guesses: int | None = setting(
+    draft_tokens: int | None = setting(
         None,
-        "Codes guessed ahead of each pass of the code predictor: other random numbers, the "
-        "same distribution. None is what is fastest here, by measurement, and 0 where there "
-        "is a seed.",
+        "Codes drafted for each forward pass of the code predictor, which verifies them: other "
+        "random numbers, the same distribution. None is what is fastest here, by measurement, "
+        "and 0 where there is a seed.",
+        formerly=("guesses",),
     )
 
 
@@ -173,17 +174,17 @@ class Qwen3:
         def speak(frames: int, schedule: ScheduleConfig) -> Report:
             return self._unheard(model, request, frames, schedule)
 
-        threads, guesses = model.threads, self._config.guesses
-        if guesses is None and self._config.seed is not None:
-            guesses = 0
-        key = f"{model.folder.name} {model.places} {threads} {guesses}"
+        threads, draft_tokens = model.threads, self._config.draft_tokens
+        if draft_tokens is None and self._config.seed is not None:
+            draft_tokens = 0
+        key = f"{model.folder.name} {model.places} {threads} {draft_tokens}"
         speed = self._book.speed(key)
         if speed is None:
-            speed = tune(model, speak, threads, guesses, together=model.together)
+            speed = tune(model, speak, threads, draft_tokens, together=model.together)
             self._book.keep_speed(key, speed)
         else:
             model.use_threads(speed.threads)
-            model.use_guesses(speed.guesses)
+            model.use_draft_tokens(speed.draft_tokens)
             speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
         self._speed = speed
         self._schedule = edge_schedule(speed.costs)
@@ -314,7 +315,7 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
                 talker=config.talker or config.core,
                 predictor=config.predictor or config.core,
                 codec=config.codec,
-                guesses=config.guesses or 0,
+                draft_tokens=config.draft_tokens or 0,
             ),
             threads=config.threads or min(_MOST_THREADS, cores()),
         )

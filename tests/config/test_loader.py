@@ -124,6 +124,18 @@ def test_a_key_that_a_stage_has_not_is_an_option_of_its_backend():
     assert value_at(made, "llm.options.model") == "y"
 
 
+def test_an_options_former_name_is_read_with_a_hint(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    file = tmp_path / "mine.yaml"
+    file.write_text("tts: {backend: qwen3, options: {guesses: 1}}", encoding="utf-8")
+    key, today = "tts.options.draft_tokens", {"S2S_TTS_DRAFT_TOKENS": "2"}
+    assert value_at(loaded(file=file), key) == 1
+    assert f"{file}: tts.guesses is now called tts.draft_tokens" in caplog.text
+    assert value_at(loaded(file=file, environment=today), key) == 2
+    assert value_at(loaded("tts.guesses=3", file=file, environment=today), key) == 3
+
+
 def test_another_backend_forgets_the_options_of_the_one_below(tmp_path: Path):
     file = tmp_path / "mine.yaml"
     file.write_text("stt: {backend: moonshine, options: {window_s: 9.0}}", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,7 +176,8 @@ def test_a_former_name_is_read_with_a_hint(old: str, caplog: pytest.LogCaptureFi
     assert f"my.yaml: turns.{old} is now called turns.backchannels" in caplog.text
 
 
-def test_of_a_former_and_todays_name_the_higher_layer_wins():
-    new, old = typed.tree({"backchannels": 1}, "low"), typed.tree({"nods": 2}, "high")
-    assert typed.build(Renamed, typed.merged(new, old)) == Renamed(2)
-    assert typed.build(Renamed, typed.merged(old, new)) == Renamed(1)
+@given(st.lists(st.sampled_from(["backchannels", "nods", "noises"]), min_size=1, max_size=5))
+def test_of_former_and_todays_names_the_highest_layer_wins(names: list[str]):
+    layers = [typed.tree({name: at}, f"layer {at}") for at, name in enumerate(names)]
+    built = typed.build(Renamed, functools.reduce(typed.merged, layers))
+    assert built == Renamed(len(names) - 1)

@@ -28,9 +28,9 @@ class Setting:
     backend: str
     """Of talker and predictor; "auto" is the fastest."""
     threads: int
-    guesses: int = 0
+    draft_tokens: int = 0
     codes_a_pass: float | None = None
-    """Emulated; None takes the guesses as these weights accept them."""
+    """Emulated; None accepts draft tokens as these weights do."""
     frames: int = 100
     runs: int = 3
     aborts: int = 8
@@ -40,11 +40,11 @@ class Setting:
     @property
     def label(self) -> str:
         """What a reader has to know of the row."""
-        if not self.guesses:
-            return "no guesses"
+        if not self.draft_tokens:
+            return "no draft tokens"
         if self.codes_a_pass is None:
-            return f"{self.guesses} guesses, accepted as these weights do"
-        return f"{self.guesses} guesses, emulated {self.codes_a_pass} codes a pass"
+            return f"{self.draft_tokens} draft tokens, accepted as these weights do"
+        return f"{self.draft_tokens} draft tokens, emulated {self.codes_a_pass} codes a pass"
 
 
 def open_model(setting: Setting) -> Qwen3Model:
@@ -55,7 +55,7 @@ def open_model(setting: Setting) -> Qwen3Model:
         quant=setting.quant,
         predictor_quant=setting.predictor_quant,
         placement=Placement(
-            talker=setting.backend, predictor=setting.backend, guesses=setting.guesses
+            talker=setting.backend, predictor=setting.backend, draft_tokens=setting.draft_tokens
         ),
         threads=setting.threads,
         edges=UNTOUCHED,
@@ -80,7 +80,7 @@ def emulation(setting: Setting) -> AbstractContextManager[None]:
     """The context in which a setting is measured."""
     if setting.codes_a_pass is None:
         return nullcontext()
-    return emulated_acceptance(acceptance(setting.codes_a_pass, setting.guesses))
+    return emulated_acceptance(acceptance(setting.codes_a_pass, setting.draft_tokens))
 
 
 def schedule_name(schedule: ScheduleConfig) -> str:

@@ -1,8 +1,8 @@
 """Full-size Qwen3-TTS under a stopwatch: utterances of a fixed length, and what each part took.
 
 Weights may be random: what is measured depends on shapes, not on what is said. A random model
-never ends by itself, and its guesses ahead say nothing about a trained one's; so the number of
-frames is given, and the acceptance of guesses can be emulated at a published rate.
+never ends by itself, and its acceptance of draft tokens says nothing about a trained one's; so the
+number of frames is given, and the acceptance of draft tokens can be emulated at a published rate.
 """
 
 from __future__ import annotations
@@ -42,28 +42,30 @@ TEXT = (
 D = TypeVar("D", bound=State)
 
 
-def acceptance(codes_a_pass: float, guesses: int) -> float:
-    """The chance of one guess, each independent of the others, at which a pass that verifies
-    ``guesses`` of them settles ``codes_a_pass`` on average: the root of 1 + a + ... + a^guesses.
+def acceptance(codes_a_pass: float, draft_tokens: int) -> float:
+    """The acceptance rate a of a draft token, independent of the others, at which a pass that
+    verifies n of them gives ``codes_a_pass`` on average: the root of 1 + a + ... + a^n.
 
-    Raises ValueError when there is none: a pass settles between 1 and ``guesses`` + 1.
+    Raises ValueError when there is none: a pass gives between 1 and n + 1.
     """
-    if not 1 <= codes_a_pass <= guesses + 1:
-        raise ValueError(f"{guesses} guesses settle 1 to {guesses + 1} codes, not {codes_a_pass}")
+    if not 1 <= codes_a_pass <= draft_tokens + 1:
+        raise ValueError(
+            f"{draft_tokens} draft tokens give 1 to {draft_tokens + 1} codes, not {codes_a_pass}"
+        )
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        settled = sum(middle**power for power in range(guesses + 1))
+        settled = sum(middle**power for power in range(draft_tokens + 1))
         low, high = (middle, high) if settled < codes_a_pass else (low, middle)
     return high
 
 
 @contextmanager
 def emulated_acceptance(chance: float, seed: int = 0) -> Iterator[None]:
-    """While this lasts guesses are accepted by lot, with the given chance each.
+    """While this lasts draft tokens are accepted by lot, with the given chance each.
 
     Nothing else changes: every row is computed, every head multiplied and every distribution drawn
-    from as otherwise, so the time is that of a model whose guesses are as good. The codes mean
+    from as otherwise, so the time is that of a model whose draft tokens are as good. The codes mean
     nothing.
     """
     lot = np.random.Generator(np.random.PCG64(seed))

@@ -111,8 +111,8 @@ class Opened:
     predictor: Place
     quants: Quants
     """As computed."""
-    use_guesses: Callable[[int], None]
-    """Changes how many codes are guessed ahead of each predictor pass, from the next frame on."""
+    use_draft_tokens: Callable[[int], None]
+    """Changes how many draft tokens are verified in each predictor pass, from the next frame on."""
     use_threads: Callable[[int], None] | None
     """Changes how many threads compute; None where that is fixed."""
 
@@ -147,7 +147,7 @@ def open_language(
     places: tuple[Place, Place],
     *,
     threads: int,
-    guesses: int = 0,
+    draft_tokens: int = 0,
     kernels: Path | None = None,
     progress: Progress = silent,
 ) -> Opened:
@@ -171,7 +171,7 @@ def open_language(
             )
     at = [folders[quants.of(place.backend).talker] for place in places]
     spec = read_spec(at[0])
-    opener = _Opener(spec, threads, guesses, (kernels or home) / KERNEL_FOLDER)
+    opener = _Opener(spec, threads, draft_tokens, (kernels or home) / KERNEL_FOLDER)
     talker, talker_quant = opener.talker(places[0], at[0])
     predictor, predictor_quant = opener.predictor(places[1], at[1])
     embeddings = TableEmbeddings(open_tables(at[0]), spec)
@@ -180,15 +180,15 @@ def open_language(
     if isinstance(talker, native.NativeTalker) and isinstance(predictor, native.NativePredictor):
         use_threads = _switch(talker, predictor, opener.kernels)
 
-    def use_guesses(guesses: int) -> None:
-        predictor.guesses = guesses
+    def use_draft_tokens(draft_tokens: int) -> None:
+        predictor.draft_tokens = draft_tokens
 
     return Opened(
         at[0],
         LanguageModel(spec, embeddings, *ports),
         *places,
         Quants(talker_quant, predictor_quant),
-        use_guesses,
+        use_draft_tokens,
         use_threads,
     )
 
@@ -199,7 +199,7 @@ class _Opener:
 
     spec: Spec
     threads: int
-    guesses: int
+    draft_tokens: int
     kernels: Path
     _team: Team | None = None
 
@@ -218,10 +218,12 @@ class _Opener:
     ) -> tuple[native.NativePredictor | onnx_model.OnnxPredictor | ggml.GgmlPredictor, str]:
         """A code predictor and its quantisation."""
         if place.backend == NATIVE:
-            return native.open_predictor(folder, self.spec, self._shared_team(), self.guesses)
+            return native.open_predictor(folder, self.spec, self._shared_team(), self.draft_tokens)
         if place.backend == ONNX:
-            return onnx_model.open_predictor(folder, self.spec, self.threads, self.guesses)
-        return ggml.open_predictor(folder, self.spec, self.threads, place.gpu_layers, self.guesses)
+            return onnx_model.open_predictor(folder, self.spec, self.threads, self.draft_tokens)
+        return ggml.open_predictor(
+            folder, self.spec, self.threads, place.gpu_layers, self.draft_tokens
+        )
 
     def _shared_team(self) -> Team:
         if self._team is None:

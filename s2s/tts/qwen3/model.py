@@ -59,14 +59,14 @@ class Placement:
 
     talker, predictor: see ``backends.Place``; "auto" is the fastest backend there is, by
     measurement. codec: "auto" likewise, "native" or "cpu" (ONNX Runtime), or an accelerator of ONNX
-    Runtime: "cuda", "coreml", ... guesses: how many codes are guessed ahead of each predictor pass
-    (see ``speculation``).
+    Runtime: "cuda", "coreml", ... draft_tokens: how many codes are drafted for each predictor pass
+    (see ``sampling_speculative``).
     """
 
     talker: str = AUTO
     predictor: str = AUTO
     codec: str = AUTO
-    guesses: int = 0
+    draft_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Qwen3Model:
             quants,
             places,
             threads=language_threads,
-            guesses=placement.guesses,
+            draft_tokens=placement.draft_tokens,
         )
         folder, spec, graphs = opened.folder, read_spec(opened.folder), home / GRAPHS_FOLDER
         codec_folder = folder / "speech_tokenizer"
@@ -170,9 +170,9 @@ class Qwen3Model:
         self.opened.use_threads(threads)
         return True
 
-    def use_guesses(self, guesses: int) -> None:
-        """So many codes are guessed ahead of each predictor pass from the next utterance on."""
-        self.opened.use_guesses(guesses)
+    def use_draft_tokens(self, draft_tokens: int) -> None:
+        """So many draft tokens in each predictor pass from the next utterance on."""
+        self.opened.use_draft_tokens(draft_tokens)
 
     def reference(self, name: str) -> Reference:
         """An enrolled voice, ready to be spoken with. Raises VoiceError when there is none, or it

@@ -1,9 +1,9 @@
 """The codes of a frame in fewer passes: guess several with the model's own later heads, verify them
 in one pass, keep what the model would have said.
 
-The result has exactly the distribution of one code a pass, whatever the guesses are worth
+The result has exactly the distribution of one code a pass, whatever the draft tokens are worth
 (Leviathan et al., arXiv 2211.17192, with the predictor as its own draft). In greedy mode the codes
-are the same ones. With no guesses this is the plain loop. Knows no backend.
+are the same ones. With no draft tokens this is the plain loop. Knows no backend.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ class Passes(Protocol):
         ...
 
 
-def choose_codes(passes: Passes, guesses: int, sampling: Sampling, draws: Draws) -> Ids:
+def choose_codes(passes: Passes, draft_tokens: int, sampling: Sampling, draws: Draws) -> Ids:
     """The codes of one frame: int64 [groups].
 
-    guesses: how many codes are guessed ahead of each pass, 0 for none. Each pass after the first
-    settles between one and ``guesses + 1`` codes.
+    draft_tokens: how many codes are drafted for each pass, 0 for none. Each pass after the first
+    gives between one and ``draft_tokens + 1`` codes.
     """
     hidden = passes.start()
     codes = [_choose(passes, 0, hidden, sampling, draws)]
     while (known := len(codes)) < passes.groups:
-        count = min(guesses, passes.groups - known)
+        count = min(draft_tokens, passes.groups - known)
         expected = [_distribution(passes, known + at, hidden, sampling) for at in range(count)]
         guessed = [_pick(wanted, sampling, draws) for wanted in expected]
         last = known + count == passes.groups  # nothing is predicted from the last guess

@@ -28,7 +28,8 @@ GROWTH_MB = 20
 
 
 class Flat:
-    """Passes of a predictor that finds every code equally likely, so that every guess is right."""
+    """Forward passes of a predictor that finds every code equally likely: every draft token is
+    accepted."""
 
     groups = 15
 
@@ -51,29 +52,29 @@ class Flat:
         return np.zeros(self._book, np.float32)
 
 
-def passes_a_frame(guesses: int, sampling: Sampling, frames: int = 400) -> float:
+def passes_a_frame(draft_tokens: int, sampling: Sampling, frames: int = 400) -> float:
     passes, draws = Flat(), SeededDraws(0)
     for _ in range(frames):
-        codes = speculation.choose_codes(passes, guesses, sampling, draws)
+        codes = speculation.choose_codes(passes, draft_tokens, sampling, draws)
         assert codes.shape == (15,)
         assert ((codes >= 0) & (codes < 32)).all()
     return passes.passes / frames
 
 
-@pytest.mark.parametrize(("codes", "guesses"), [(2.47, 2), (2.47, 3), (1.0, 3), (4.0, 3)])
-def test_the_chance_settles_the_wanted_number_of_codes(codes: float, guesses: int) -> None:
-    chance = acceptance(codes, guesses)
-    assert sum(chance**power for power in range(guesses + 1)) == pytest.approx(codes)
+@pytest.mark.parametrize(("codes", "draft_tokens"), [(2.47, 2), (2.47, 3), (1.0, 3), (4.0, 3)])
+def test_the_chance_settles_the_wanted_number_of_codes(codes: float, draft_tokens: int) -> None:
+    chance = acceptance(codes, draft_tokens)
+    assert sum(chance**power for power in range(draft_tokens + 1)) == pytest.approx(codes)
 
 
-@pytest.mark.parametrize(("codes", "guesses"), [(2.47, 1), (0.5, 3), (1.5, 0)])
-def test_what_no_chance_settles_is_refused(codes: float, guesses: int) -> None:
-    with pytest.raises(ValueError, match="guesses settle"):
-        acceptance(codes, guesses)
+@pytest.mark.parametrize(("codes", "draft_tokens"), [(2.47, 1), (0.5, 3), (1.5, 0)])
+def test_what_no_chance_settles_is_refused(codes: float, draft_tokens: int) -> None:
+    with pytest.raises(ValueError, match="draft tokens give"):
+        acceptance(codes, draft_tokens)
 
 
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True)])
-def test_emulation_makes_guesses_as_good_as_told(sampling: Sampling) -> None:
+def test_emulation_makes_draft_tokens_as_good_as_told(sampling: Sampling) -> None:
     assert passes_a_frame(3, sampling) == 5  # one, then four codes a pass, then what is left
     with emulated_acceptance(0.0):
         assert passes_a_frame(3, sampling) == 15
@@ -139,11 +140,11 @@ def test_a_dry_run_measures_every_part_and_draws(tmp_path: Path) -> None:
     report = run(
         tmp_path,
         *("--tiny", "--frames", "12", "--runs", "1", "--aborts", "2"),
-        *("--guesses", "2", "--emulate-acceptance", "--picture", str(picture)),
+        *("--draft-tokens", "2", "--emulate-acceptance", "--picture", str(picture)),
     )
-    plain, guessed, emulated = report["rows"]
+    plain, drafted, emulated = report["rows"]
     assert plain["summary"]["passes_a_frame"] == 15
-    assert 1 < emulated["summary"]["passes_a_frame"] < guessed["summary"]["passes_a_frame"] <= 15
+    assert 1 < emulated["summary"]["passes_a_frame"] < drafted["summary"]["passes_a_frame"] <= 15
     assert "emulated" in emulated["label"]
     assert emulated["emulated_codes_a_pass"] == 2.47
     for row in report["rows"]:

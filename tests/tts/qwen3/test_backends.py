@@ -100,7 +100,7 @@ def test_ports_can_be_at_different_places(
     np.testing.assert_array_equal(codes[0], codes[1])
 
 
-def test_threads_and_guesses_can_change_between_utterances(
+def test_threads_and_draft_tokens_can_change_between_utterances(
     tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
 ) -> None:
     place = Place.parse("native")
@@ -117,9 +117,9 @@ def test_threads_and_guesses_can_change_between_utterances(
     hidden = np.random.default_rng(0).standard_normal(language.spec.talker.hidden, dtype=np.float32)
     codes = [language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0))]
     assert opened.use_threads is not None
-    for threads, guesses in ((2, 0), (3, 2), (1, 1)):
+    for threads, draft_tokens in ((2, 0), (3, 2), (1, 1)):
         opened.use_threads(threads)
-        opened.use_guesses(guesses)
+        opened.use_draft_tokens(draft_tokens)
         codes.append(language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0)))
     for other in codes[1:]:
         np.testing.assert_array_equal(other, codes[0])

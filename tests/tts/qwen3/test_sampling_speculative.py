@@ -1,4 +1,4 @@
-"""Guessing ahead changes nothing but the number of passes."""
+"""Speculative sampling changes nothing but the number of passes."""
 
 from __future__ import annotations
 
@@ -93,24 +93,24 @@ class Sure(Toy):
 
 @given(st.integers(0, 10_000), st.integers(0, 17), st.integers(1, 15), st.integers(2, 40))
 @settings(max_examples=150)
-def test_greedy_codes_are_the_same_with_any_number_of_guesses(
-    seed: int, guesses: int, groups: int, book: int
+def test_greedy_codes_are_the_same_with_any_number_of_draft_tokens(
+    seed: int, draft_tokens: int, groups: int, book: int
 ) -> None:
     plain, ahead = (Toy(seed, groups, book) for _ in range(2))
     draws = SeededDraws(0)
     expected = choose_codes(plain, 0, GREEDY, draws)
-    assert choose_codes(ahead, guesses, GREEDY, draws).tolist() == expected.tolist()
+    assert choose_codes(ahead, draft_tokens, GREEDY, draws).tolist() == expected.tolist()
     assert plain.passes == groups
     assert ahead.passes <= plain.passes
 
 
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.3, top_k=2)])
-@pytest.mark.parametrize("guesses", [1, 2, 3])
-def test_sampled_frames_have_the_plain_distribution(guesses: int, sampling: Sampling) -> None:
+@pytest.mark.parametrize("draft_tokens", [1, 2, 3])
+def test_sampled_frames_have_the_plain_distribution(draft_tokens: int, sampling: Sampling) -> None:
     """A chi-square test of the joint distribution of all codes against the exact one."""
-    toy, draws, count = Toy(5), SeededDraws(guesses), 4000
+    toy, draws, count = Toy(5), SeededDraws(draft_tokens), 4000
     seen = Counter(
-        tuple(choose_codes(toy, guesses, sampling, draws).tolist()) for _ in range(count)
+        tuple(choose_codes(toy, draft_tokens, sampling, draws).tolist()) for _ in range(count)
     )
     exact = toy.joint(sampling)
     assert sum(exact.values()) == pytest.approx(1, abs=1e-5)
@@ -128,7 +128,7 @@ def test_sampled_frames_have_the_plain_distribution(guesses: int, sampling: Samp
 
 
 def test_the_test_of_the_distribution_can_fail() -> None:
-    """Keeping every guess, as a wrong verification would, is noticed."""
+    """Keeping every draft token, as a wrong verification would, is noticed."""
     toy, draws, count = Toy(5), SeededDraws(1), 6000
     seen: Counter[int] = Counter()
     for _ in range(count):
@@ -136,8 +136,8 @@ def test_the_test_of_the_distribution_can_fail() -> None:
         first = int(
             np.argmax(probabilities(toy.logits(0, hidden), Sampling()) / draws.exponential(3))
         )
-        guess = probabilities(toy.logits(1, hidden), Sampling())
-        seen[first * 3 + int(np.argmax(guess / draws.exponential(3)))] += 1
+        draft = probabilities(toy.logits(1, hidden), Sampling())
+        seen[first * 3 + int(np.argmax(draft / draws.exponential(3)))] += 1
     exact = Counter[int]()
     for codes, p in toy.joint(Sampling()).items():
         exact[codes[0] * 3 + codes[1]] += p  # type: ignore[assignment]
@@ -158,20 +158,20 @@ def model_of(
 ) -> Callable[[int], GgmlModel]:
     folder = convert(tiny_qwen3("1.7b-base"), "f32", converted=tmp_path_factory.mktemp("made"))
 
-    def open_model(guesses: int) -> GgmlModel:
-        return load(folder, read_spec(folder), threads=1, guesses=guesses)
+    def open_model(draft_tokens: int) -> GgmlModel:
+        return load(folder, read_spec(folder), threads=1, draft_tokens=draft_tokens)
 
     return open_model
 
 
 @pytest.mark.ggml
 @pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
-@pytest.mark.parametrize("guesses", [1, 2, 4, 15])
-def test_official_greedy_frames_come_out_of_guesses_too(
-    guesses: int, model_of: Callable[[int], GgmlModel]
+@pytest.mark.parametrize("draft_tokens", [1, 2, 4, 15])
+def test_official_greedy_frames_come_out_of_draft_tokens_too(
+    draft_tokens: int, model_of: Callable[[int], GgmlModel]
 ) -> None:
     known = np.load(DATA / "1.7b-base.npz")
-    predictor = model_of(guesses).language.predictor
+    predictor = model_of(draft_tokens).language.predictor
     state = predictor.new_state()
     for hidden, code0, expected in zip(
         known["predictor/hidden"], known["predictor/code0"], known["predictor/codes"], strict=True

@@ -23,20 +23,20 @@ FILE = "qwen3-speed.json"
 _PROBE_FRAMES = 8
 _USUAL_CHUNK = 8
 _GAIN = 0.97
-"""More threads or guesses must bring at least this much: below it they only cost power."""
-_GUESSES = (1, 2, 3)
+"""More threads or draft tokens must bring at least this much: below it they only cost power."""
+_DRAFT_TOKENS = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
     """How a model is run on this machine, and what a frame then takes.
 
-    ``threads`` of the language model, codes ``guesses`` ahead of each predictor pass; the rest as
+    ``threads`` of the language model, ``draft_tokens`` verified in each predictor pass; the rest as
     in ``Costs``.
     """
 
     threads: int
-    guesses: int
+    draft_tokens: int
     codes_ms: float
     call_ms: float
     decode_ms: float
@@ -60,8 +60,8 @@ class Tunable(Protocol):
         """False when the backend's threads are fixed."""
         ...
 
-    def use_guesses(self, guesses: int) -> None:
-        """How many codes are guessed ahead of each predictor pass."""
+    def use_draft_tokens(self, draft_tokens: int) -> None:
+        """How many draft tokens are verified in each predictor pass."""
         ...
 
 
@@ -70,12 +70,12 @@ Speak = Callable[[int, ScheduleConfig], Report]
 
 
 def tune(
-    model: Tunable, speak: Speak, threads: int, guesses: int | None, *, together: bool = False
+    model: Tunable, speak: Speak, threads: int, draft_tokens: int | None, *, together: bool = False
 ) -> Speed:
     """Find the fastest settings by speaking a few frames with each, and leave the model with them.
 
-    threads: the most. guesses: None tries; a number stays. together: codes are made while others
-    are decoded.
+    threads: the most. draft_tokens: None tries; a number stays. together: codes are made while
+    others are decoded.
     """
     whole = ScheduleConfig(
         initial_codec_chunk_frames=_PROBE_FRAMES, codec_chunk_frames=_PROBE_FRAMES
@@ -84,17 +84,17 @@ def tune(
     def codes_ms() -> float:
         return speak(_PROBE_FRAMES, whole).costs().codes_ms
 
-    model.use_guesses(guesses or 0)
+    model.use_draft_tokens(draft_tokens or 0)
     codes_ms()  # the first run is slower than all others
     best_threads = _fastest(_counts(threads), codes_ms, model.use_threads)
-    best_guesses = guesses or 0
-    if guesses is None:
-        best_guesses = _fastest((0, *_GUESSES), codes_ms, _always(model.use_guesses))
+    best_draft_tokens = draft_tokens or 0
+    if draft_tokens is None:
+        best_draft_tokens = _fastest((0, *_DRAFT_TOKENS), codes_ms, _always(model.use_draft_tokens))
     mixed = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=_USUAL_CHUNK)
     found = [speak(1 + _USUAL_CHUNK, mixed).costs(together) for _ in range(3)]
     return Speed(
         best_threads,
-        best_guesses,
+        best_draft_tokens,
         *(
             round(median(values), 3)
             for values in zip(*((c.codes_ms, c.call_ms, c.decode_ms) for c in found), strict=True)

@@ -50,21 +50,23 @@ def load(
     spec: Spec,
     threads: int,
     gpu_layers: int = 0,
-    guesses: int = 0,
+    draft_tokens: int = 0,
     trace: Trace | None = None,
 ) -> GgmlModel:
     """Open the three files of ``folder`` (see ``convert``).
 
     ``threads`` compute each step; ``gpu_layers`` of the talker and of the predictor go to the
-    library's accelerator, if it has one; ``guesses`` codes are guessed ahead of each predictor
-    pass (see ``speculation``). A checkpoint converted to f32 is computed in f32
+    library's accelerator, if it has one; ``draft_tokens`` codes are drafted for each predictor
+    pass (see ``sampling_speculative``). A checkpoint converted to f32 is computed in f32
     throughout; others keep their cache in f16. ``trace`` sees the layers' results, under the names
     of the reference backend. Raises GGUFError when a file is missing, damaged or
     not ours, LlamaError when there is no library or it refuses a file.
     """
     tables = open_tables(folder)
     talker, quant = open_talker(folder, spec, threads, gpu_layers, trace)
-    predictor, predictor_quant = open_predictor(folder, spec, threads, gpu_layers, guesses, trace)
+    predictor, predictor_quant = open_predictor(
+        folder, spec, threads, gpu_layers, draft_tokens, trace
+    )
     language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
     return GgmlModel(language, quant, predictor_quant)
 
@@ -84,7 +86,7 @@ def open_predictor(
     spec: Spec,
     threads: int,
     gpu_layers: int = 0,
-    guesses: int = 0,
+    draft_tokens: int = 0,
     trace: Trace | None = None,
 ) -> tuple[GgmlPredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
@@ -94,7 +96,7 @@ def open_predictor(
     model = Model(lib, folder / PREDICTOR, gpu_layers)
     _check_width(folder / PREDICTOR, model, spec.predictor.hidden)
     predictor = GgmlPredictor(
-        model, tables, threads, exact=quant == "f32", guesses=guesses, trace=trace
+        model, tables, threads, exact=quant == "f32", draft_tokens=draft_tokens, trace=trace
     )
     return predictor, quant
 
@@ -190,7 +192,7 @@ class GgmlPredictorState:
 class GgmlPredictor:
     """The code predictor port on llama.cpp; each code is predicted by its own head.
 
-    Fifteen passes a frame, or fewer with ``guesses`` (see ``speculation``).
+    Fifteen passes a frame, or fewer with ``draft_tokens`` (see ``sampling_speculative``).
     """
 
     def __init__(
@@ -199,14 +201,14 @@ class GgmlPredictor:
         tables: _PredictorTables,
         threads: int,
         exact: bool,
-        guesses: int = 0,
+        draft_tokens: int = 0,
         trace: Trace | None = None,
     ) -> None:
         self._model = model
         self._tables = tables
         self._threads = threads
         self._exact = exact
-        self.guesses = guesses
+        self.draft_tokens = draft_tokens
         self._watch = _watch(model, PREDICTOR_NAME, trace)
         self.width = model.width
 
@@ -227,7 +229,7 @@ class GgmlPredictor:
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]."""
         passes = _Frame(state, self._tables, hidden, code0)
-        return choose_codes(passes, self.guesses, sampling, draws)
+        return choose_codes(passes, self.draft_tokens, sampling, draws)
 
 
 class _Frame:

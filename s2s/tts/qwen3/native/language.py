@@ -33,11 +33,11 @@ from s2s.tts.qwen3.sampling import Draws, Sampling
 
 _TOO_FINE = ("f32", "bf16", "f16")
 _HEAD, _PROJECTION = "head", "projection"
-_MOST_GUESSES = 7  # MAX_GUESSES of frame.h
+_MOST_DRAFT_TOKENS = 7  # MAX_DRAFT_TOKENS of frame.h
 _BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 
 acceptance = -1.0
-"""Below 0 guesses are settled as they deserve; a benchmark may set a chance instead."""
+"""Below 0 draft tokens are accepted by their probabilities; a benchmark may set a rate instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,20 @@ class NativeModel:
     predictor_quant: str
 
 
-def load(folder: Path, spec: Spec, threads: int, *, cache: Path, guesses: int = 0) -> NativeModel:
+def load(
+    folder: Path, spec: Spec, threads: int, *, cache: Path, draft_tokens: int = 0
+) -> NativeModel:
     """Open the three files of ``folder``.
 
     ``threads`` compute each step together; ``cache`` is where the kernel is built at first use;
-    ``guesses`` codes are guessed ahead of each predictor pass (see ``speculation``). Raises
-    GGUFError when a file is missing, damaged or not ours, KernelError when there is no kernel on
-    this machine or it cannot compute this checkpoint.
+    ``draft_tokens`` codes are drafted for each predictor pass (see ``sampling_speculative``).
+    Raises GGUFError when a file is missing, damaged or not ours, KernelError when there is no
+    kernel on this machine or it cannot compute this checkpoint.
     """
     tables = open_tables(folder)
     team = Team(cache, threads)
     talker, quant = open_talker(folder, spec, team)
-    predictor, predictor_quant = open_predictor(folder, spec, team, guesses)
+    predictor, predictor_quant = open_predictor(folder, spec, team, draft_tokens)
     language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
     return NativeModel(language, quant, predictor_quant)
 
@@ -72,11 +74,11 @@ def open_talker(folder: Path, spec: Spec, team: Team) -> tuple[NativeTalker, str
 
 
 def open_predictor(
-    folder: Path, spec: Spec, team: Team, guesses: int = 0
+    folder: Path, spec: Spec, team: Team, draft_tokens: int = 0
 ) -> tuple[NativePredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
     file, quant = _open(folder, PREDICTOR)
-    return NativePredictor(team, file, open_tables(folder), spec, guesses), quant
+    return NativePredictor(team, file, open_tables(folder), spec, draft_tokens), quant
 
 
 def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
@@ -158,14 +160,14 @@ class NativePredictorState:
 class NativePredictor:
     """The code predictor port: a whole frame is one call of the kernel.
 
-    Fifteen passes a frame, or fewer with ``guesses`` (as ``speculation`` does it). A choice takes
-    one number from ``Draws.uniform``, whatever the size of the code book.
+    Fifteen forward passes a frame, or fewer with ``draft_tokens`` (as ``sampling_speculative`` does
+    it). A choice takes one number from ``Draws.uniform``, whatever the size of the codebook.
     """
 
     def __init__(
-        self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, guesses: int = 0
+        self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, draft_tokens: int = 0
     ) -> None:
-        self.guesses = guesses
+        self.draft_tokens = draft_tokens
         self._stack = Stack(team, file, spec.predictor)
         self._vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
@@ -214,9 +216,9 @@ class NativePredictor:
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]. Raises ValueError for a closed state."""
         lib, groups = self._team.kernel, self._vectors.groups - 1
-        guesses = min(self.guesses, _MOST_GUESSES)
+        draft_tokens = min(self.draft_tokens, _MOST_DRAFT_TOKENS)
         first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
-        count = 0 if sampling.greedy else lib.frame_uniforms(groups, guesses)
+        count = 0 if sampling.greedy else lib.frame_uniforms(groups, draft_tokens)
         uniforms = np.array([draws.uniform() for _ in range(count)], np.float32)
         np.minimum(uniforms, _BELOW_ONE, out=uniforms)  # rounding must not reach it
         chosen = np.empty(groups, np.int32)
@@ -227,7 +229,7 @@ class NativePredictor:
             ctypes.byref(self._predictor),
             state.cache.open(),
             kernel.address(first),
-            guesses,
+            draft_tokens,
             ctypes.byref(how),
             kernel.address(uniforms),
             kernel.address(chosen),

@@ -51,18 +51,18 @@ class OnnxModel:
 
 
 def load(
-    folder: Path, spec: Spec, threads: int, guesses: int = 0, *, spin: bool = False
+    folder: Path, spec: Spec, threads: int, draft_tokens: int = 0, *, spin: bool = False
 ) -> OnnxModel:
     """Open the graphs and tables of ``folder`` (see ``convert``).
 
-    ``threads`` compute each step; ``guesses`` codes are guessed ahead of each predictor pass (see
+    ``threads`` compute each step; ``draft_tokens`` codes are drafted for each predictor pass (see
     ``speculation``). ``spin`` lets threads wait for each other awake during a step: a tenth faster
     where nothing else runs, three times slower where something does. Raises OnnxError or GGUFError
     when a file is missing, damaged, of another version or another checkpoint, or when there is no
     onnxruntime.
     """
     talker, quant = open_talker(folder, spec, threads, spin=spin)
-    predictor, predictor_quant = open_predictor(folder, spec, threads, guesses, spin=spin)
+    predictor, predictor_quant = open_predictor(folder, spec, threads, draft_tokens, spin=spin)
     embeddings = TableEmbeddings(open_tables(folder), spec)
     return OnnxModel(LanguageModel(spec, embeddings, talker, predictor), quant, predictor_quant)
 
@@ -76,11 +76,11 @@ def open_talker(
 
 
 def open_predictor(
-    folder: Path, spec: Spec, threads: int, guesses: int = 0, *, spin: bool = False
+    folder: Path, spec: Spec, threads: int, draft_tokens: int = 0, *, spin: bool = False
 ) -> tuple[OnnxPredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
     for name in (PREDICTOR_GRAPH, HEADS_GRAPH):
-        check_files(folder, name)  # they are opened when a code is guessed
+        check_files(folder, name)  # they are opened with the first draft token
     frame, quant = open_graph(folder, FRAME_GRAPH, threads, spin)
     if frame.get_inputs()[0].shape[-1] != spec.predictor.hidden:
         raise OnnxError(f"{folder}: config.json is of another model; convert the checkpoint again")
@@ -94,7 +94,7 @@ def open_predictor(
         return _Passes(stack, _Heads(open_graph(folder, HEADS_GRAPH, threads, spin)[0]), vectors)
 
     whole = _WholeFrame(frame, spec)
-    return OnnxPredictor(spec, whole, open_passes, projection, vectors, guesses), quant
+    return OnnxPredictor(spec, whole, open_passes, projection, vectors, draft_tokens), quant
 
 
 class OnnxTalker:
@@ -130,7 +130,7 @@ class OnnxTalker:
 class OnnxPredictor:
     """The code predictor port; each code is predicted by its own head.
 
-    The whole frame is one run, or with ``guesses`` as many as it takes passes (see
+    The whole frame is one run, or with ``draft_tokens`` as many as it takes passes (see
     ``speculation``).
     """
 
@@ -141,15 +141,15 @@ class OnnxPredictor:
         open_passes: Callable[[], _Passes],
         projection: _Projection | None,
         vectors: CodeVectors,
-        guesses: int = 0,
+        draft_tokens: int = 0,
     ) -> None:
         self._spec = spec
         self._whole = whole
         self._open_passes = open_passes
-        self._passes = open_passes() if guesses else None
+        self._passes = open_passes() if draft_tokens else None
         self._projection = projection
         self._vectors = vectors
-        self.guesses = guesses
+        self.draft_tokens = draft_tokens
 
     def new_state(self) -> OnnxCache:
         """A cache of one frame."""
@@ -162,12 +162,12 @@ class OnnxPredictor:
         if self._projection is not None:
             hidden = self._projection(hidden)
         first = np.stack([hidden, self._vectors(0, code0)])
-        if not self.guesses and _WholeFrame.can(sampling):
+        if not self.draft_tokens and _WholeFrame.can(sampling):
             return self._whole(state, first, sampling, draws)
         if self._passes is None:
             self._passes = self._open_passes()
         passes = _Frame(self._passes, state, first)
-        return choose_codes(passes, self.guesses, sampling, draws)
+        return choose_codes(passes, self.draft_tokens, sampling, draws)
 
 
 class _WholeFrame:

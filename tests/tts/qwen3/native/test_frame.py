@@ -69,9 +69,9 @@ def hiddens(predictor: NativePredictor, count: int) -> Floats:
     return np.random.default_rng(0).standard_normal((count, width), dtype=np.float32)
 
 
-@pytest.mark.parametrize("guesses", [0, 1, 2, 3, 7, 9])
-def test_greedy_codes_are_those_of_the_loop(guesses: int, predictor: NativePredictor) -> None:
-    predictor.guesses = guesses
+@pytest.mark.parametrize("draft_tokens", [0, 1, 2, 3, 7, 9])
+def test_greedy_codes_are_those_of_the_loop(draft_tokens: int, predictor: NativePredictor) -> None:
+    predictor.draft_tokens = draft_tokens
     state = predictor.new_state()
     for at, hidden in enumerate(hiddens(predictor, 12)):
         expected = choose_codes(Passes(predictor, hidden, at), 0, GREEDY, SeededDraws(0))
@@ -80,16 +80,16 @@ def test_greedy_codes_are_those_of_the_loop(guesses: int, predictor: NativePredi
     assert state.passes <= 15 * 12
 
 
-@pytest.mark.parametrize("guesses", [0, 1, 2, 4])
+@pytest.mark.parametrize("draft_tokens", [0, 1, 2, 4])
 def test_drawn_codes_have_the_distribution_of_the_loop(
-    guesses: int, predictor: NativePredictor
+    draft_tokens: int, predictor: NativePredictor
 ) -> None:
     """Chi-square over the first three codes together, two likely ids each: eight cells, seven
     degrees of freedom, so 24.3 is exceeded once in a thousand times."""
     hidden = hiddens(predictor, 1)[0]
     expected = joint(predictor, hidden)
-    predictor.guesses = guesses
-    state, draws = predictor.new_state(), SeededDraws(guesses)
+    predictor.draft_tokens = draft_tokens
+    state, draws = predictor.new_state(), SeededDraws(draft_tokens)
     seen = Counter(
         tuple(predictor.frame(state, hidden, 7, DRAWN, draws)[:3].tolist()) for _ in range(FRAMES)
     )
@@ -156,7 +156,7 @@ def test_a_lot_instead_of_a_verdict_is_for_measuring_alone(
 ) -> None:
     hidden = hiddens(predictor, 1)[0]
     passes = {}
-    predictor.guesses = 2
+    predictor.draft_tokens = 2
     for chance in (-1.0, 0.0, 1.0):
         monkeypatch.setattr(native, "acceptance", chance)
         state = predictor.new_state()
@@ -169,7 +169,7 @@ def test_a_lot_instead_of_a_verdict_is_for_measuring_alone(
 
 
 def test_the_same_draws_give_the_same_codes(predictor: NativePredictor) -> None:
-    predictor.guesses = 2
+    predictor.draft_tokens = 2
     hidden = hiddens(predictor, 1)[0]
     codes = [
         predictor.frame(predictor.new_state(), hidden, 7, Sampling(), SeededDraws(seed)).tolist()

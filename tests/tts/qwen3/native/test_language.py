@@ -2,7 +2,7 @@
 
 The kernel rounds what it multiplies to 8 bits, so its logits are near the official ones, not equal:
 how near is bounded here. What must be equal is: the same numbers for any split into calls, any
-number of threads, any number of guesses.
+number of threads, any number of draft tokens.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ Open = Callable[..., NativeModel]
 @pytest.fixture(scope="module")
 def model_of(converted_qwen3: Callable[[str, str], Path], kernel_cache: Path) -> Open:
     @lru_cache
-    def open_model(kind: str, quant: str, threads: int = 1, guesses: int = 0) -> NativeModel:
+    def open_model(kind: str, quant: str, threads: int = 1, draft_tokens: int = 0) -> NativeModel:
         folder = converted_qwen3(kind, quant)
-        return load(folder, read_spec(folder), threads, cache=kernel_cache, guesses=guesses)
+        return load(
+            folder, read_spec(folder), threads, cache=kernel_cache, draft_tokens=draft_tokens
+        )
 
     return open_model
 
@@ -138,15 +140,17 @@ def test_any_number_of_threads_gives_the_same_codes(threads: int, model_of: Open
         np.testing.assert_array_equal(codes[0], codes[1])
 
 
-@pytest.mark.parametrize("guesses", [1, 2, 4])
-def test_guesses_change_no_greedy_code(guesses: int, model_of: Open) -> None:
+@pytest.mark.parametrize("draft_tokens", [1, 2, 4])
+def test_draft_tokens_change_no_greedy_code(draft_tokens: int, model_of: Open) -> None:
     hidden = arrays("0.6b-base")["predictor/hidden"]
-    plain, guessing = (model_of("0.6b-base", "q8_0", 1, n).language.predictor for n in (0, guesses))
-    states = plain.new_state(), guessing.new_state()
+    plain, drafting = (
+        model_of("0.6b-base", "q8_0", 1, n).language.predictor for n in (0, draft_tokens)
+    )
+    states = plain.new_state(), drafting.new_state()
     for at, vector in enumerate(hidden):
         np.testing.assert_array_equal(
             plain.frame(states[0], vector, at, GREEDY, SeededDraws(0)),
-            guessing.frame(states[1], vector, at, GREEDY, SeededDraws(0)),
+            drafting.frame(states[1], vector, at, GREEDY, SeededDraws(0)),
         )
     assert states[0].passes == 15 * len(hidden)
 

@@ -41,9 +41,9 @@ ModelOf = Callable[..., OnnxModel]
 @pytest.fixture(scope="module")
 def model_of(converted_qwen3: FolderOf) -> ModelOf:
     @lru_cache
-    def open_model(kind: str, quant: str = "onnx-f32", guesses: int = 0) -> OnnxModel:
+    def open_model(kind: str, quant: str = "onnx-f32", draft_tokens: int = 0) -> OnnxModel:
         folder = converted_qwen3(kind, quant)
-        return load(folder, read_spec(folder), 1, guesses)
+        return load(folder, read_spec(folder), 1, draft_tokens)
 
     return open_model
 
@@ -106,12 +106,12 @@ def test_logits_and_hidden_follow_the_official_ones(
 
 
 @greedy_cases()
-@pytest.mark.parametrize("guesses", [0, 2])
+@pytest.mark.parametrize("draft_tokens", [0, 2])
 def test_greedy_codes_are_the_official_ones(
-    kind: str, case: str, guesses: int, model_of: ModelOf
+    kind: str, case: str, draft_tokens: int, model_of: ModelOf
 ) -> None:
-    """52 frames of 16 codes; with guesses in fewer passes at most as many."""
-    language, known = model_of(kind, guesses=guesses).language, arrays(kind)
+    """52 frames of 16 codes; with draft tokens in fewer passes at most as many."""
+    language, known = model_of(kind, draft_tokens=draft_tokens).language, arrays(kind)
     spec, embeds = language.spec, known[f"{case}/embeds"]
     first = FirstCodes(codes=spec.codes, eos=spec.ids.eos, sampling=GREEDY, min_new_tokens=2**62)
     talker = language.talker.new_state(len(embeds) + FRAMES)
@@ -126,7 +126,7 @@ def test_greedy_codes_are_the_official_ones(
         out = language.talker.step(talker, vector + text_vector(known, case, frame))
     assert spoken == known[f"{case}/codes"].tolist()
     passes = FRAMES * (spec.groups - 1)
-    assert predictor.passes == passes if not guesses else predictor.passes <= passes
+    assert predictor.passes == passes if not draft_tokens else predictor.passes <= passes
 
 
 @pytest.mark.parametrize("kind", GOLDEN["cases"])
@@ -284,19 +284,19 @@ def test_a_damaged_folder_says_what_is_wrong(
     graph, data = folder / f"{name}.onnx", folder / f"{name}.onnx.data"
     data.write_bytes(data.read_bytes()[:-1000])
     with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1, guesses=1)
+        load(folder, spec, threads=1, draft_tokens=1)
     data.unlink()
     with pytest.raises(OnnxError, match=f"{data.name} is missing"):
-        load(folder, spec, threads=1, guesses=1)
+        load(folder, spec, threads=1, draft_tokens=1)
     shutil.copy(whole / data.name, data)
     graph.write_bytes(b"nothing of the kind")
     with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1, guesses=1)
+        load(folder, spec, threads=1, draft_tokens=1)
     other = converted_qwen3("0.6b-customvoice", "int8")
     for file in (graph.name, data.name):
         shutil.copy(other / file, folder / file)
     with pytest.raises(OnnxError, match="different checkpoints"):
-        load(folder, spec, threads=1, guesses=1)
+        load(folder, spec, threads=1, draft_tokens=1)
 
 
 def test_another_models_config_is_refused(converted_qwen3: FolderOf) -> None:
