@@ -45,6 +45,9 @@ class Transcriber(Protocol):
             earlier: result for a prefix of the same utterance: saves decoding where the backend
                 can verify it, and never changes the result.
             stop: asked between decoding steps; when true the call returns what it has.
+
+        Raises:
+            SttError: the model or its server failed.
         """
         ...
 

@@ -17,7 +17,7 @@ import numpy as np
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.stt.base import Transcription
+from s2s.stt.base import SttError, Transcription
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
 
@@ -70,7 +70,7 @@ class FasterWhisper:
         """Load the model.
 
         Raises:
-            ValueError: no such model, or options that do not go together.
+            SttError: no such model, or options that do not go together.
             StoreError: the model's files cannot be had.
         """
         self._config = config
@@ -176,7 +176,7 @@ def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:
             local_files_only=os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0"),
         )
     except (RuntimeError, OSError) as error:
-        raise ValueError(
+        raise SttError(
             f"faster-whisper: {name} cannot be loaded ({error}). Choose a folder with a "
             "CTranslate2 Whisper model, or a size such as base, which is fetched once."
         ) from error

@@ -16,7 +16,7 @@ import numpy as np
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.stt.base import Transcription
+from s2s.stt.base import SttError, Transcription
 from s2s.stt.moonshine_model import END, MoonshineModel, Words, decode
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
@@ -46,6 +46,13 @@ class MoonshineConfig:
         "Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words.",
     )
 
+    def __post_init__(self) -> None:
+        if self.window_s < 1.0 or self.tokens_per_s <= 0.0:
+            raise ValueError(
+                f"moonshine: window_s must be at least 1 and tokens_per_s positive, "
+                f"got {self.window_s} and {self.tokens_per_s}"
+            )
+
 
 class Moonshine:
     """Writes down English speech. Stateless between calls; may be called from several threads."""
@@ -54,14 +61,8 @@ class Moonshine:
         """Load the model.
 
         Raises:
-            FileNotFoundError: a model file is not there.
-            ValueError: an option makes no sense, or the tokenizer file is broken.
+            SttError: a model file is not there, or the tokenizer file is broken.
         """
-        if config.window_s < 1.0 or config.tokens_per_s <= 0.0:
-            raise ValueError(
-                f"moonshine: window_s must be at least 1 and tokens_per_s positive, "
-                f"got {config.window_s} and {config.tokens_per_s}"
-            )
         self._config = config
         encoder, decoder, tokenizer = _files(config, resources)
         self._pieces = read_pieces(tokenizer.read_bytes())
@@ -140,7 +141,7 @@ def read_pieces(data: bytes) -> list[bytes]:
     A length below 128 is one byte; else it is `byte - 128 + 128 * next byte`.
 
     Raises:
-        ValueError: the file ends inside a piece.
+        SttError: the file ends inside a piece.
     """
     pieces: list[bytes] = []
     position = 0
@@ -151,7 +152,7 @@ def read_pieces(data: bytes) -> list[bytes]:
             length += 128 * data[position] - 128
             position += 1
         if position + length > len(data):
-            raise ValueError(
+            raise SttError(
                 f"moonshine: the tokenizer file ends inside piece {len(pieces)}. Fetch it again."
             )
         pieces.append(data[position : position + length])
@@ -175,7 +176,7 @@ def _files(config: MoonshineConfig, resources: Resources) -> tuple[Path, Path, P
     """Encoder, decoder and tokenizer file.
 
     Raises:
-        FileNotFoundError: names the file that is missing.
+        SttError: names the file that is missing.
     """
     folder = resources.store.path(config.model)
     encoder = folder / "encoder_model.ort"
@@ -183,7 +184,7 @@ def _files(config: MoonshineConfig, resources: Resources) -> tuple[Path, Path, P
     tokenizer = folder / "tokenizer.bin"
     for path in (encoder, decoder, tokenizer):
         if not path.is_file():
-            raise FileNotFoundError(
+            raise SttError(
                 f"moonshine: {path} is not there. Set model to the folder with the model, "
                 "or leave it out to use the embedded one."
             )

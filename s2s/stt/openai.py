@@ -12,7 +12,7 @@ import numpy as np
 from s2s.core.audio import PIPELINE_HZ, Block, to_int16
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.stt.base import Transcription
+from s2s.stt.base import SttError, Transcription
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
 
 _MIN_SAMPLES = PIPELINE_HZ // 10
@@ -41,19 +41,21 @@ class OpenAiTranscriber:
         """Make the client; nothing is sent yet.
 
         Raises:
-            RemoteError: the address is none, or the key's variable is not set.
+            SttError: the address is none, or the key's variable is not set.
         """
         del resources
         self._config = config
-        self._remote = Remote(
-            Endpoint(
-                config.base_url,
-                config.api_key_env,
-                config.connect_timeout_s,
-                config.timeout_s,
-                config.timeout_s,
-            )
+        endpoint = Endpoint(
+            config.base_url,
+            config.api_key_env,
+            config.connect_timeout_s,
+            config.timeout_s,
+            config.timeout_s,
         )
+        try:
+            self._remote = Remote(endpoint)
+        except RemoteError as error:
+            raise SttError(str(error)) from error
 
     def transcribe(
         self,
@@ -66,7 +68,7 @@ class OpenAiTranscriber:
         """Transcribe one utterance; see `s2s.stt.base.Transcriber`.
 
         Raises:
-            RemoteError: the server is not there, too slow, or answered with an error.
+            SttError: the server is not there, too slow, or answered with an error.
         """
         del earlier
         if len(audio) < _MIN_SAMPLES or stop():
@@ -81,10 +83,13 @@ class OpenAiTranscriber:
             fields=fields,
             files={"file": ("speech.wav", wav_bytes(audio), "audio/wav")},
         )
-        for data in self._remote.stream(request, stop):
-            if late.passed:
-                raise stalled(self._config.base_url, late.wait_s)
-            body += data
+        try:
+            for data in self._remote.stream(request, stop):
+                if late.passed:
+                    raise stalled(self._config.base_url, late.wait_s)
+                body += data
+        except RemoteError as error:
+            raise SttError(str(error)) from error
         if stop():
             return Transcription("")
         return _transcription(bytes(body), language)
@@ -114,12 +119,12 @@ def wav_bytes(audio: Block) -> bytes:
 def _transcription(body: bytes, language: str | None) -> Transcription:
     """
     Raises:
-        RemoteError: the answer is no transcription.
+        SttError: the answer is no transcription.
     """
     try:
         text = json.loads(body)["text"]
     except (ValueError, KeyError, TypeError) as error:
-        raise RemoteError(
+        raise SttError(
             f"the server's answer {body[:80]!r} is no transcription. Check base_url."
         ) from error
     return Transcription(str(text).strip(), language)

@@ -10,6 +10,7 @@ import pytest
 from s2s.bench import wer
 from s2s.core.audio import Block
 from s2s.models.resources import Resources
+from s2s.stt.base import SttError
 from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken
 
 pytest.importorskip("faster_whisper")
@@ -35,7 +36,7 @@ def test_what_was_not_spoken_is_dropped() -> None:
 
 
 def test_a_folder_without_a_model(tmp_path: Path, resources: Resources) -> None:
-    with pytest.raises(ValueError, match="cannot be loaded"):
+    with pytest.raises(SttError, match="cannot be loaded"):
         FasterWhisper(FasterWhisperConfig(model=str(tmp_path)), resources)
 
 
@@ -44,7 +45,7 @@ def test_a_size_that_is_not_here_while_offline(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ValueError, match="medium cannot be loaded"):
+    with pytest.raises(SttError, match="medium cannot be loaded"):
         FasterWhisper(FasterWhisperConfig(model="medium"), resources)
 
 

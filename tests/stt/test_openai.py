@@ -13,9 +13,8 @@ import pytest
 
 from s2s.core.audio import Block, empty
 from s2s.models.resources import Resources
-from s2s.stt.base import Transcription
+from s2s.stt.base import SttError, Transcription
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig, wav_bytes
-from s2s.system.remote import RemoteError
 
 
 def tone() -> Block:
@@ -67,5 +66,5 @@ def test_stop_hangs_up(server, transcriber) -> None:
 @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"<html>"])
 def test_an_answer_that_is_no_transcription(server, transcriber, answer: bytes) -> None:
     server.script = lambda request: server.send(request, [answer] if answer else [])
-    with pytest.raises(RemoteError, match="no transcription"):
+    with pytest.raises(SttError, match="no transcription"):
         transcriber.transcribe(tone())
