@@ -84,7 +84,8 @@ def converted_qwen3(
 def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled kernel of the Qwen3-TTS decoders; skips where there is no C
     compiler."""
-    from s2s.tts.qwen3.native.library import KernelError, find_compiler, load_kernel
+    from s2s.tts.qwen3.errors import KernelError
+    from s2s.tts.qwen3.native.library import find_compiler, load_kernel
 
     try:
         find_compiler()

@@ -101,7 +101,8 @@ def _backend(config: Config, stage: registry.Stage) -> Finding:
 def _qwen3(store: Store) -> Finding:
     """What computes Qwen3-TTS, and how fast, where that was measured."""
     from s2s.tts.qwen3.calibrate.cache import FILE, SpeedBook
-    from s2s.tts.qwen3.native.library import KernelError, find_compiler
+    from s2s.tts.qwen3.errors import KernelError
+    from s2s.tts.qwen3.native.library import find_compiler
 
     known = SpeedBook(store.root / FILE).speeds()
     speeds = "; ".join(f"{name}: {speed.real_time:.2f}" for name, speed in known.items())

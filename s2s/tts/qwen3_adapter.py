@@ -18,7 +18,8 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
 from s2s.tts.qwen3.checkpoint.spec import Kind
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
-from s2s.tts.qwen3.text.prompt import PromptError, Reference, Request, check_request
+from s2s.tts.qwen3.errors import Qwen3Error
+from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
 from s2s.tts.qwen3.text.segments import passages
 
 if TYPE_CHECKING:
@@ -239,13 +240,11 @@ class Qwen3:
                 pass
         try:
             check_request(request, model.spec)
-        except PromptError as error:
+        except Qwen3Error as error:
             raise TtsError(f"qwen3: {error}") from error
         return request
 
     def _reference(self, model: Qwen3Model, voice: str | None) -> Reference:
-        from s2s.tts.qwen3.voices.store import VoiceError
-
         if voice is None:
             known = ", ".join(model.voices) or "none yet"
             raise TtsError(
@@ -259,7 +258,7 @@ class Qwen3:
             return known_one
         try:
             reference = model.reference(voice)
-        except VoiceError as error:
+        except Qwen3Error as error:
             raise TtsError(f"qwen3: {error}") from error
         with self._lock:
             self._references[voice] = reference
@@ -284,27 +283,13 @@ def full_name(model: str, enrolled: bool, instruct: bool) -> str:
 
 
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
-    from s2s.tts.qwen3.backends import BackendError
-    from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
-    from s2s.tts.qwen3.checkpoint.gguf import GGUFError
-    from s2s.tts.qwen3.checkpoint.hub import HubError
-    from s2s.tts.qwen3.checkpoint.safetensors import CheckpointError
-    from s2s.tts.qwen3.checkpoint.spec import SpecError
-    from s2s.tts.qwen3.convert import ConvertError
-    from s2s.tts.qwen3.ggml.library import LlamaError
     from s2s.tts.qwen3.model import VOICES_FOLDER, Placement, Qwen3Model
-    from s2s.tts.qwen3.native.library import KernelError
-    from s2s.tts.qwen3.onnx.language import OnnxError
     from s2s.tts.qwen3.voices.store import list_voices
 
     home = resources.store.root
     enrolled = {entry.name for entry in list_voices(home / VOICES_FOLDER)}
     wanted = config.voice
     name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
-    known_errors = (
-        BackendError, CheckpointError, CodecError, ConvertError, GGUFError, HubError, KernelError,
-        LlamaError, OnnxError, SpecError, ValueError, OSError,
-    )  # fmt: skip
     try:
         return Qwen3Model.open(
             name,
@@ -319,5 +304,5 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
             ),
             threads=config.threads or min(_MOST_THREADS, cores()),
         )
-    except known_errors as error:
+    except (Qwen3Error, OSError) as error:
         raise TtsError(f"qwen3: {error}") from error

@@ -18,10 +18,10 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.models.resources import Resources
 from s2s.models.store import Store
+from s2s.system.llama_cpp import installed
 from s2s.tts.base import TtsError
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
 from s2s.tts.qwen3.voices.store import save_voice
 from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config, full_name

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.checkpoint.tables import TableEmbeddings, open_tables
 from s2s.tts.qwen3.convert import Progress, convert, silent
 from s2s.tts.qwen3.engine.language_model import LanguageModel
+from s2s.tts.qwen3.errors import BackendError, KernelError
 from s2s.tts.qwen3.ggml import language as ggml
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import CodePredictor, PredictorState, State, Talker
 from s2s.tts.qwen3.native import language as native
-from s2s.tts.qwen3.native.library import KernelError, find_compiler
+from s2s.tts.qwen3.native.library import find_compiler
 from s2s.tts.qwen3.native.transformer import Team
 from s2s.tts.qwen3.onnx import language as onnx_model
 from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES
@@ -35,10 +36,6 @@ _ALL_LAYERS = 1 << 16
 _ONLY_GGML = ("f32", "bf16")
 _BLOCK_QUANTS = {"q4_k_m": "int4", "q5_k_m": "int8", "q6_k": "int8", "q8_0": "int8"}
 """What ONNX Runtime has in place of a GGUF quantisation: the next with as many bits or more."""
-
-
-class BackendError(RuntimeError):
-    """A backend that is not there or cannot do what is asked. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from s2s.tts.qwen3.checkpoint.quant import (
 )
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.errors import ConvertError
 from s2s.tts.qwen3.onnx.language_graph import (
     GRAPH_VERSION,
     PREDICTOR_GRAPH,
@@ -55,10 +56,6 @@ _RECORD = "converted.json"
 _COPIED = ("*.json", "*.txt")
 _SPEAKER = "speaker_encoder."
 _SPARE_BYTES = 64 << 20
-
-
-class ConvertError(RuntimeError):
-    """A conversion that cannot be done. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +94,10 @@ def convert(
     nor the download again. quant: a name of ``quant.MIXES`` or ``onnx_quant.BLOCK_MIXES``; the code
     predictor gets eight bits or more unless ``predictor_quant`` says otherwise. converted: the
     folder of converted checkpoints, made if missing.
-    Raises ValueError for an unknown quant, HubError when the source cannot be had, SpecError,
-    CheckpointError or GGUFError for one that cannot be used, ConvertError when it is already
-    converted to something else or the disk is full, LlamaError when a K-quant is wanted and there
-    is no llama.cpp library to make it.
+    Raises Qwen3Error: HubError when the source cannot be had, SpecError or CheckpointError for one
+    that cannot be used, ConvertError for an unknown quant, when it is already converted to
+    something else or the disk is full, LlamaError when a K-quant is wanted and there is no
+    llama.cpp library to make it.
     """
     mixes = _mixes(quant, predictor_quant)
     wanted = (*(mix.name for mix in mixes), FORMAT, _graphs(mixes[0]))
@@ -139,7 +136,7 @@ def _mixes(quant: str, predictor_quant: str | None) -> _Mixes:
     known = [*MIXES, *BLOCK_MIXES]
     for name in (quant, predictor_quant or quant):
         if name.lower() not in known:
-            raise ValueError(f"unknown quant {name!r}; known: {', '.join(known)}")
+            raise ConvertError(f"unknown quant {name!r}; known: {', '.join(known)}")
     block = BLOCK_MIXES.get(quant.lower())
     if block is None:
         whole = mix(quant)
@@ -148,7 +145,7 @@ def _mixes(quant: str, predictor_quant: str | None) -> _Mixes:
         return block, block_predictor_default(block)
     predictor = BLOCK_MIXES.get(predictor_quant.lower())
     if predictor is None:
-        raise ValueError(
+        raise ConvertError(
             f"a talker in {quant} needs a predictor in one of {', '.join(BLOCK_MIXES)}, "
             f"not {predictor_quant}"
         )

@@ -35,8 +35,9 @@ from s2s.tts.qwen3.codec.open import NATIVE, open_decoder
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
 from s2s.tts.qwen3.engine.engine import Edges, Engine
 from s2s.tts.qwen3.engine.stop_rules import Guards
+from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import PredictorState, State
-from s2s.tts.qwen3.native.library import KernelError, find_compiler
+from s2s.tts.qwen3.native.library import find_compiler
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
@@ -101,9 +102,8 @@ class Qwen3Model:
 
         source: a folder, a published name such as "0.6b-base", or a hub id. home: where converted
         models, graphs and voices are kept.
-        Raises BackendError, HubError, ConvertError, SpecError, CheckpointError, CodecError,
-        GGUFError, KernelError, OnnxError or LlamaError, each saying what to do; ValueError for an
-        unknown quant.
+        Raises Qwen3Error, whose message says what to do; OSError when a file cannot be read or
+        written.
         """
         quants, placement = Quants(quant, predictor_quant), placement or Placement()
         both = threads >= _THREADS_FOR_BOTH

@@ -14,10 +14,10 @@ import pytest
 from s2s.bench.qwen3.settings import schedule_name
 from s2s.bench.qwen3.utterances import Summary, Times, Utterance, acceptance, emulated_acceptance
 from s2s.bench.synthesis import Arrivals
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import sampling_speculative as speculation
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import Report
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 

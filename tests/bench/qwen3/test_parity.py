@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from s2s.app import cli
-from s2s.tts.qwen3.ggml.library import installed
+from s2s.system.llama_cpp import installed
 
 pytestmark = [
     pytest.mark.ggml,

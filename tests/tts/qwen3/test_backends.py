@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import backends
-from s2s.tts.qwen3.backends import BackendError, Place, Quants, available, open_language
+from s2s.tts.qwen3.backends import Place, Quants, available, open_language
 from s2s.tts.qwen3.calibrate import probe
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.ggml.library import installed
+from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 GREEDY = Sampling(greedy=True)

@@ -12,15 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import convert as module
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.hub import Source
 from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, Floats, TensorType, dequantize
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, CheckpointError
-from s2s.tts.qwen3.checkpoint.spec import SpecError, read_spec
-from s2s.tts.qwen3.convert import ConvertError, convert, read_record
-from s2s.tts.qwen3.ggml.library import LlamaError, installed
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.convert import convert, read_record
+from s2s.tts.qwen3.errors import CheckpointError, ConvertError, LlamaError, SpecError
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
 
 FILES = (TALKER, PREDICTOR, TABLES)

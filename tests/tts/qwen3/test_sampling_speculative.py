@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.ggml.language import GgmlModel, load
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws, probabilities
 from s2s.tts.qwen3.sampling_speculative import choose_codes

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml import language as ggml
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.parity import Recording, differences, first_divergence, record
 from s2s.tts.qwen3.reference import (

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import cast
 
-
-class CodecError(ValueError):
-    """A speech tokenizer that cannot be used. The message says what is wrong and where."""
-
+from s2s.tts.qwen3.errors import CodecError
 
 Config = Mapping[str, object]
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.tts.qwen3.checkpoint.quant import TYPES, TensorType
+from s2s.tts.qwen3.errors import GGUFError
 
 Bytes = npt.NDArray[np.uint8]
 Value: TypeAlias = "bool | int | float | str | list[Value]"
@@ -34,10 +35,6 @@ _MAX_DIMS = 4
 _SCALARS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _UINT32, _FLOAT32, _BOOL, _STRING, _ARRAY, _INT64 = 4, 6, 7, 8, 9, 11
 _TYPE_OF_ID = {kind.ggml_id: kind for kind in TYPES.values()}
-
-
-class GGUFError(ValueError):
-    """A file that is not a whole GGUF file, or not one this project can use."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from s2s.tts.qwen3.checkpoint.quant import (
 )
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
+from s2s.tts.qwen3.errors import ConvertError
 
 TALKER, PREDICTOR, TABLES = "talker.gguf", "predictor.gguf", "tables.gguf"
 TABLES_ARCHITECTURE = "s2s-qwen3-tts-tables"
@@ -218,7 +219,7 @@ class Planner:
             try:
                 return quantize(rows(start, min(start + piece, count)), kind, self._k_quantize)
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from error
+                raise ConvertError(f"{name}: {error}") from error
 
         def chunks() -> Iterator[Bytes]:
             return _ahead(make, range(0, count, piece), self._threads)

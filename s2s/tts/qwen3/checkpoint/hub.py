@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s2s.tts.qwen3.checkpoint.gguf import refuse_foreign
+from s2s.tts.qwen3.errors import HubError
 
 PUBLISHED = {
     name.lower(): f"Qwen/Qwen3-TTS-12Hz-{name}"
@@ -29,10 +30,6 @@ _FETCHED = ("*.json", "*.txt", "*.safetensors")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SHA1_DIGITS, _SHA256_DIGITS = 40, 64
 _BLOCK_BYTES = 1 << 20
-
-
-class HubError(RuntimeError):
-    """A checkpoint that is not to be had. The message says what is missing and how to get it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from s2s.tts.qwen3.errors import ConvertError
+
 Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
@@ -75,10 +77,10 @@ MIXES = {
 
 
 def mix(name: str) -> Mix:
-    """The mix of that name. Raises ValueError that lists the known ones."""
+    """The mix of that name. Raises ConvertError that lists the known ones."""
     found = MIXES.get(name.lower())
     if found is None:
-        raise ValueError(f"unknown quant {name!r}; known: {', '.join(MIXES)}")
+        raise ConvertError(f"unknown quant {name!r}; known: {', '.join(MIXES)}")
     return found
 
 

@@ -13,16 +13,13 @@ from enum import Enum
 from pathlib import Path
 from typing import cast
 
+from s2s.tts.qwen3.errors import SpecError
 from s2s.tts.qwen3.sampling import Sampling
 
 Config = Mapping[str, object]
 
 CONTROL_IDS = 1024
 """The last ids of the codec vocabulary stand for no sound (modeling_qwen3_tts.py, generate)."""
-
-
-class SpecError(ValueError):
-    """A config that is not one of a Qwen3-TTS 12 Hz model. The message names the field."""
 
 
 class Kind(Enum):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from s2s.tts.qwen3.checkpoint.gguf import GGUFError, GGUFFile, refuse_foreign
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, refuse_foreign
 from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT, TABLES
 from s2s.tts.qwen3.checkpoint.quant import Bytes, TensorType, dequantize
 from s2s.tts.qwen3.checkpoint.spec import Spec
+from s2s.tts.qwen3.errors import GGUFError
 from s2s.tts.qwen3.interfaces import Floats, Ids
 
 

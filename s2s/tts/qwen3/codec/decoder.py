@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.system.onnx import onnx_session
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecError
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Stopped, never
 from s2s.tts.qwen3.onnx.builder import cached_graph
 from s2s.tts.qwen3.onnx.codec_graph import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s.system.llama_context import Context, Model, Watch
 from s2s.system.llama_cpp import Library
-from s2s.tts.qwen3.checkpoint.gguf import GGUFError, GGUFFile
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
 from s2s.tts.qwen3.checkpoint.quant import dequantize
 from s2s.tts.qwen3.checkpoint.spec import Spec
@@ -28,6 +28,7 @@ from s2s.tts.qwen3.checkpoint.tables import (
 )
 from s2s.tts.qwen3.engine.decode_loop import PREFILL_POSITIONS
 from s2s.tts.qwen3.engine.language_model import LanguageModel
+from s2s.tts.qwen3.errors import GGUFError
 from s2s.tts.qwen3.ggml.library import library
 from s2s.tts.qwen3.ggml.matrices import Matrices
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput

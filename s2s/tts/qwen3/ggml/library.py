@@ -10,18 +10,11 @@ import numpy as np
 from s2s.system.llama_cpp import (
     PACKAGES,
     Library,
-    LlamaCppError,
     Prototype,
     first_usable,
-    installed,
 )
 from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
-
-__all__ = ["InitParameters", "LlamaError", "installed", "k_quantize", "library"]
-
-
-class LlamaError(LlamaCppError):
-    """The library is missing or refused what it was asked; the message holds its own words."""
+from s2s.tts.qwen3.errors import LlamaError
 
 
 class InitParameters(Structure):

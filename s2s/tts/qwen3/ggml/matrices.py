@@ -12,7 +12,8 @@ import numpy as np
 from s2s.system.llama_context import floats_at
 from s2s.system.llama_cpp import Library
 from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
-from s2s.tts.qwen3.ggml.library import InitParameters, LlamaError
+from s2s.tts.qwen3.errors import LlamaError
+from s2s.tts.qwen3.ggml.library import InitParameters
 
 _F32 = 0  # enum ggml_type
 _CPU_DEVICE = 0  # enum ggml_backend_dev_type

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from s2s.system.cpu import cpu_name
 from s2s.system.filelock import locked
+from s2s.tts.qwen3.errors import KernelError
 
 SOURCES = Path(__file__).parents[1] / "csrc"
 
@@ -35,10 +36,6 @@ FLAGS = (
 )  # fmt: skip
 _COMPILERS = ("cc", "gcc", "clang")
 _BUILD_S = 120.0
-
-
-class KernelError(RuntimeError):
-    """There is no kernel on this machine. The message says why and what to do."""
 
 
 class Shape(Structure):

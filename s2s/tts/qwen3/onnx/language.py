@@ -17,6 +17,7 @@ import numpy as np
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.checkpoint.tables import CodeVectors, TableEmbeddings, open_tables
 from s2s.tts.qwen3.engine.language_model import LanguageModel
+from s2s.tts.qwen3.errors import OnnxError
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.onnx.language_graph import (
     FRAME_GRAPH,
@@ -27,7 +28,6 @@ from s2s.tts.qwen3.onnx.language_graph import (
 )
 from s2s.tts.qwen3.onnx.session import (
     OnnxCache,
-    OnnxError,
     StackGraph,
     check_files,
     new_cache,

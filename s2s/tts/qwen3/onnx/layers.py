@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
+from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
 
 STATE_PREFIX, NEXT_PREFIX = "state.", "next."

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
+from s2s.tts.qwen3.errors import OnnxError
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.onnx.language_graph import GRAPH_VERSION
 
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 _KEPT_RUNS = 16
 """Runs of up to this many positions keep what is bound for the next of the same length."""
-
-
-class OnnxError(RuntimeError):
-    """Graphs that cannot be used. The message says why and what to do."""
 
 
 def check_files(folder: Path, name: str) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
+from s2s.tts.qwen3.errors import ConvertError
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.quant import BlockMix, Packed, pack
 
@@ -241,7 +242,7 @@ def _pack(job: Job, parts: list[Rows], mix: BlockMix) -> Packed:
         try:
             return pack(job.weights.rows(piece.name, piece.start, piece.stop), mix)
         except ValueError as error:
-            raise ValueError(f"{piece.name}: {error}") from error
+            raise ConvertError(f"{piece.name}: {error}") from error
 
     with ThreadPoolExecutor(job.threads) as pool:
         done = list(pool.map(quantise, pieces))

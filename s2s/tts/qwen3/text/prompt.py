@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec
+from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Embeddings, Floats, Ids, Stale
 from s2s.tts.qwen3.text.stream import FedText, TextFeed, TextTokens
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
@@ -27,10 +28,6 @@ _REFERENCE_TAIL = "<|im_end|>\n"
 _REFERENCE_TAIL_TOKENS = 2  # <|im_end|> \n
 AUTO = "auto"
 _NOTHING = "there is nothing to say: the text is empty"
-
-
-class PromptError(ValueError):
-    """A request this model cannot speak. The message says what can be asked instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from s2s.tts.qwen3.checkpoint.spec import SpecError, read_json
+from s2s.tts.qwen3.checkpoint.spec import read_json
+from s2s.tts.qwen3.errors import SpecError
 
 # (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*
 # |\s*[\r\n]+|\s+(?!\S)|\s+   with a letter for the class of each character (see _class_of).

@@ -13,13 +13,14 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Config, Kind, Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
+from s2s.tts.qwen3.errors import VoiceError
 from s2s.tts.qwen3.interfaces import CodecEncoder, Floats, SpeakerEncoder
 from s2s.tts.qwen3.onnx.codec_graph import GRAPH_VERSION
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.voices.mel import RATE_HZ
 from s2s.tts.qwen3.voices.recording import check_reference
 from s2s.tts.qwen3.voices.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
-from s2s.tts.qwen3.voices.store import PrimedState, Voice, VoiceError
+from s2s.tts.qwen3.voices.store import PrimedState, Voice
 
 GRAPHS_FOLDER, CONVERTED_FOLDER = "qwen3-graphs", "qwen3-converted"
 """Where a store keeps what is made from checkpoints: graphs, and checkpoints in other formats."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from s2s.tts.qwen3.errors import RecordingError
 from s2s.tts.qwen3.interfaces import Floats
 
 MIN_S, MAX_S = 3.0, 30.0
@@ -26,10 +27,6 @@ _FRAME_S = 0.02
 _BELOW_SPEECH_DB = 30.0
 _SILENCE_SHARE = 0.5
 _SLOWEST_LETTERS_A_S, _FASTEST_LETTERS_A_S = 2.0, 30.0
-
-
-class RecordingError(ValueError):
-    """A recording no voice can be made from. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)

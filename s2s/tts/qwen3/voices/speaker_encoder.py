@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from s2s.system.onnx import onnx_session
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
+from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
 from s2s.tts.qwen3.onnx.layers import Tensors, Wide

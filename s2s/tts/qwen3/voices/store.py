@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from s2s.tts.qwen3.errors import VoiceError
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.text.prompt import Reference
 
@@ -28,10 +29,6 @@ _NAME = re.compile(r"\w([\w .-]{0,62}\w)?")
 _STATE_PREFIX = "decoder/"
 _HEAD = ("format", "model", "fingerprint", "text", "seconds")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
-
-
-class VoiceError(ValueError):
-    """A voice that cannot be used. The message names it and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

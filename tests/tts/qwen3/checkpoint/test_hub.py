@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.qwen3.checkpoint import gguf
-from s2s.tts.qwen3.checkpoint.hub import HubError, Source, fetch, hub_id, local
+from s2s.tts.qwen3.checkpoint.hub import Source, fetch, hub_id, local
+from s2s.tts.qwen3.errors import HubError
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 FILES = {

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from s2s.system.llama_cpp import Library
+from s2s.system.llama_cpp import Library, installed
 from s2s.tts.qwen3.checkpoint.quant import (
     MIXES,
     TYPES,
@@ -22,7 +22,7 @@ from s2s.tts.qwen3.checkpoint.quant import (
     predictor_default,
     quantize,
 )
-from s2s.tts.qwen3.ggml.library import PROTOTYPES, installed, k_quantize
+from s2s.tts.qwen3.ggml.library import PROTOTYPES, k_quantize
 
 LIBRARIES = installed()
 ROWS = np.random.default_rng(1).standard_normal((6, 512), dtype=np.float32)

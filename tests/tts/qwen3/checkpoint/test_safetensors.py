@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.safetensors import (
-    Checkpoint,
-    CheckpointError,
-    language_model_shapes,
-    open_checkpoint,
-)
-from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, SpecError, read_spec
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, language_model_shapes, open_checkpoint
+from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_spec
+from s2s.tts.qwen3.errors import CheckpointError, SpecError
 
 KINDS = {
     "0.6b-base": (Kind.BASE, False, False),

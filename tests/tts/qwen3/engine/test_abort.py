@@ -12,22 +12,14 @@ import numpy as np
 import psutil
 import pytest
 
-from s2s.tts.qwen3.backends import (
-    GGML,
-    NATIVE,
-    ONNX,
-    BackendError,
-    Place,
-    Quants,
-    available,
-    open_language,
-)
+from s2s.tts.qwen3.backends import GGML, NATIVE, ONNX, Place, Quants, available, open_language
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending
+from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.interfaces import (
     CodecDecoder,
     CodePredictor,

@@ -16,10 +16,11 @@ from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
+from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling
-from s2s.tts.qwen3.text.prompt import PromptBuilder, PromptError, Reference, Request
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 SAMPLES = 12  # a frame of the counting decoder

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.gguf import GGUFError
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.engine.language_model import LanguageModel
+from s2s.tts.qwen3.errors import GGUFError
 from s2s.tts.qwen3.ggml.language import GgmlModel, GgmlPredictorState, GgmlTalkerState, load
-from s2s.tts.qwen3.ggml.library import installed
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from s2s.system.llama_context import Model
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint import gguf
 from s2s.tts.qwen3.checkpoint.quant import TYPES
-from s2s.tts.qwen3.ggml.library import LlamaError, installed, library
+from s2s.tts.qwen3.errors import LlamaError
+from s2s.tts.qwen3.ggml.library import library
 
 needs_library = pytest.mark.skipif(
     not installed(), reason="no llama.cpp library: pip install xllamacpp"

@@ -18,11 +18,12 @@ from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.codec.weights import DILATIONS, Convolution, Snake, WideWeights
+from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import Floats, Stopped
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native import transformer as stack
 from s2s.tts.qwen3.native.codec_upsampler import WideKernel, remembered
-from s2s.tts.qwen3.native.library import KernelError, find_compiler, load_kernel
+from s2s.tts.qwen3.native.library import find_compiler, load_kernel
 from s2s.tts.qwen3.native.transformer import Team
 
 GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.gguf import GGUFError
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.errors import GGUFError, KernelError
 from s2s.tts.qwen3.native.language import NativeModel, load
-from s2s.tts.qwen3.native.library import KernelError
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 DATA = Path(__file__).parents[3] / "data" / "qwen3"

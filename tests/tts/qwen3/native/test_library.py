@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.quant import TYPES, Floats, TensorType, dequantize, quantize
-from s2s.tts.qwen3.ggml.library import installed, k_quantize, library
+from s2s.tts.qwen3.errors import KernelError
+from s2s.tts.qwen3.ggml.library import k_quantize, library
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.library import KernelError, address, find_compiler, load_kernel
+from s2s.tts.qwen3.native.library import address, find_compiler, load_kernel
 
 ROWS, COLUMNS = 37, 512
 PLAIN = ["f32", "f16", "bf16", "q8_0"]

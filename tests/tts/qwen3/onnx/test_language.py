@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.gguf import GGUFError
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert, read_record
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.onnx.language import OnnxCache, OnnxError, OnnxModel, load
+from s2s.tts.qwen3.errors import GGUFError, OnnxError
+from s2s.tts.qwen3.onnx.language import OnnxCache, OnnxModel, load
 from s2s.tts.qwen3.onnx.language_graph import GRAPH_VERSION
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities

@@ -11,14 +11,9 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
-from s2s.tts.qwen3.text.prompt import (
-    PromptBuilder,
-    PromptError,
-    Reference,
-    Request,
-    spoken_languages,
-)
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request, spoken_languages
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 Tiny = Callable[[str], Path]

@@ -20,9 +20,10 @@ from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Report
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
+from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
-from s2s.tts.qwen3.text.prompt import PromptBuilder, PromptError, Reference, Request
+from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.stream import TextFeed
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 

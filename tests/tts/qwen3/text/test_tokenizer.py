@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.tts.qwen3.checkpoint.spec import SpecError
+from s2s.tts.qwen3.errors import SpecError
 from s2s.tts.qwen3.text.tokenizer import Tokenizer, TokenStream, _class_of, _composes, words
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "data" / "qwen3" / "cases.json").read_text())

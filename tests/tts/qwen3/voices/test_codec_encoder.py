@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import read_wav
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecError, CodecSpec
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
+from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.voices import codec_encoder
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import read_wav
-from s2s.tts.qwen3.voices.recording import RecordingError, check_reference
+from s2s.tts.qwen3.errors import RecordingError
+from s2s.tts.qwen3.voices.recording import check_reference
 
 DATA = Path(__file__).parents[3] / "data"
 RATE_HZ = 24_000

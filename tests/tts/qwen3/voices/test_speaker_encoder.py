@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import read_wav
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecError
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
+from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.voices.mel import MIN_SAMPLES, log_mel, mel_filters
 from s2s.tts.qwen3.voices.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
 

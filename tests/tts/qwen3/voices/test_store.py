@@ -14,12 +14,12 @@ from s2s.core.audio import read_wav
 from s2s.tts.qwen3.checkpoint.fingerprint import voice_fingerprint
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.convert import convert
+from s2s.tts.qwen3.errors import VoiceError
 from s2s.tts.qwen3.voices.enrol import Enrolment, prime
 from s2s.tts.qwen3.voices.store import (
     SUFFIX,
     PrimedState,
     Voice,
-    VoiceError,
     list_voices,
     load_voice,
     remove_voice,

@@ -1,0 +1,65 @@
+"""What this package raises when it cannot do what is asked: one class above all, one a cause.
+
+Every message is for the user: it says what happened, with the value, and what to do. Any other
+exception out of this package is a mistake of the caller (ValueError) or a defect.
+"""
+
+from __future__ import annotations
+
+from s2s.core.errors import StageError
+
+
+class Qwen3Error(StageError):
+    """Qwen3-TTS cannot do what is asked."""
+
+
+class BackendError(Qwen3Error):
+    """A backend that is not there or cannot do what is asked."""
+
+
+class KernelError(BackendError):
+    """There is no compiled kernel on this machine, or it cannot compute this checkpoint."""
+
+
+class LlamaError(BackendError):
+    """The llama.cpp library is missing or refused what it was asked, in its own words."""
+
+
+class OnnxError(BackendError):
+    """Graphs that cannot be used, or no ONNX Runtime."""
+
+
+class HubError(Qwen3Error):
+    """A checkpoint that is not to be had."""
+
+
+class CheckpointError(Qwen3Error):
+    """A weight file that cannot be used."""
+
+
+class GGUFError(CheckpointError):
+    """A file that is not a whole GGUF file, or not one this project can use."""
+
+
+class SpecError(Qwen3Error):
+    """A config that is not one of a Qwen3-TTS 12 Hz model. The message names the field."""
+
+
+class CodecError(Qwen3Error):
+    """A speech tokenizer that cannot be used."""
+
+
+class ConvertError(Qwen3Error, ValueError):
+    """A conversion that cannot be done, or a quantisation that there is not."""
+
+
+class PromptError(Qwen3Error, ValueError):
+    """A request this model cannot speak. The message says what can be asked instead."""
+
+
+class RecordingError(Qwen3Error, ValueError):
+    """A recording no voice can be made from."""
+
+
+class VoiceError(Qwen3Error, ValueError):
+    """A voice that cannot be used. The message names it."""
