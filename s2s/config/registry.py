@@ -1,4 +1,4 @@
-"""Which backends there are: stage -> name -> where it is, what it needs, what it can do.
+"""Which backends there are: stage -> name -> where it is and what it needs.
 
 A backend's module is imported when the backend is chosen, not before. Every backend is a class
 made as `Backend(config, resources)` with a frozen dataclass of its own as config.
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Stage = Literal["stt", "llm", "tts"]
 STAGES: tuple[Stage, ...] = ("stt", "llm", "tts")
-ENGLISH = ("en",)
 
 
 class RegistryError(RuntimeError):
@@ -31,22 +30,6 @@ class RegistryError(RuntimeError):
 
 class UnknownBackendError(RegistryError):
     """A backend name that the registry does not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What a backend can do, known before it is imported."""
-
-    languages: tuple[str, ...] = ()
-    """ISO 639-1 codes; empty when it depends on the model."""
-    local: bool = True
-    """Nothing leaves this machine."""
-    streaming: bool = False
-    """TTS: sound comes before the text is done. LLM: text comes token by token."""
-    cloning: bool = False
-    word_timing: bool = False
-    sample_rate_hz: int | None = None
-    """TTS: rate of its sound; None when it depends on the voice."""
 
 
 def _lower_case(*keys: str) -> Callable[[Mapping[str, object]], dict[str, object]]:
@@ -80,7 +63,8 @@ class Backend:
     """Models of the manifest that its default options use."""
     model_prefix: str = ""
     """What the option `model` may leave out of a manifest name: `base` is `whisper-base`."""
-    traits: Traits = Traits()
+    local: bool = True
+    """Nothing leaves this machine."""
     normalise: Callable[[Mapping[str, object]], dict[str, object]] = dict
     """Turns options as a user may write them into the fields of the config."""
 
@@ -95,7 +79,6 @@ BACKENDS: tuple[Backend, ...] = (
         extra="embedded",
         requires=("onnxruntime",),
         models=("moonshine-tiny-en",),
-        traits=Traits(languages=ENGLISH),
     ),
     Backend(
         stage="stt",
@@ -116,7 +99,7 @@ BACKENDS: tuple[Backend, ...] = (
         config="s2s.stt.openai:OpenAiTranscriberConfig",
         extra="openai",
         requires=("httpx",),
-        traits=Traits(local=False),
+        local=False,
     ),
     Backend(
         stage="llm",
@@ -127,7 +110,6 @@ BACKENDS: tuple[Backend, ...] = (
         extra="embedded",
         requires=("xllamacpp|llama_cpp",),
         models=("smollm2-135m",),
-        traits=Traits(streaming=True),
     ),
     Backend(
         stage="llm",
@@ -137,7 +119,7 @@ BACKENDS: tuple[Backend, ...] = (
         config="s2s.llm.openai:OpenAiChatConfig",
         extra="openai",
         requires=("httpx",),
-        traits=Traits(local=False, streaming=True),
+        local=False,
     ),
     Backend(
         stage="tts",
@@ -147,7 +129,6 @@ BACKENDS: tuple[Backend, ...] = (
         config="s2s.tts.hibari:HibariConfig",
         extra="embedded",
         requires=("hibari", "onnxruntime"),
-        traits=Traits(languages=ENGLISH, sample_rate_hz=24_000),
     ),
     Backend(
         stage="tts",
@@ -158,7 +139,6 @@ BACKENDS: tuple[Backend, ...] = (
         extra="piper",
         requires=("piper", "onnxruntime"),
         models=("piper-joe",),
-        traits=Traits(streaming=True),
     ),
     Backend(
         stage="tts",
@@ -168,12 +148,6 @@ BACKENDS: tuple[Backend, ...] = (
         config="s2s.tts.qwen3_adapter:Qwen3Config",
         extra="qwen3",
         requires=("onnx", "onnxruntime", "xllamacpp|llama_cpp"),
-        traits=Traits(
-            languages=("en", "zh", "de", "it", "pt", "es", "ja", "ko", "fr", "ru"),
-            streaming=True,
-            cloning=True,
-            sample_rate_hz=24_000,
-        ),
         normalise=_lower_case("quant", "predictor_quant"),
     ),
     Backend(
@@ -184,7 +158,7 @@ BACKENDS: tuple[Backend, ...] = (
         config="s2s.tts.openai:OpenAiSpeechConfig",
         extra="openai",
         requires=("httpx",),
-        traits=Traits(local=False, streaming=True),
+        local=False,
     ),
 )
 

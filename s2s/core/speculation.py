@@ -90,21 +90,6 @@ class SpeculativeTurns:
         with self._changed:
             return self._verdict(turn)[0]
 
-    def is_latest_after_pending_reopen(
-        self, turn: TurnId, *, stale: Callable[[], bool] = lambda: False
-    ) -> bool:
-        """Wait until nobody is about to re-open `turn`, then say whether it is the newest."""
-        with self._changed:
-            while not stale():
-                known = self._turns.get(turn.turn_id)
-                if known is None or known.revision != turn.turn_revision:
-                    return False
-                wait_s = self._reopening_for_s(known)
-                if wait_s <= 0:
-                    return True
-                self._changed.wait(wait_s)
-            return False
-
     def is_latest_after_reopen_grace(
         self, turn: TurnId, *, stale: Callable[[], bool] = lambda: False
     ) -> bool:

@@ -1,8 +1,8 @@
 """Cuts a stream of text into pieces to be spoken. Pure; knows nothing about speech or models.
 
 The first piece leaves at the first clause of four words, so that speech can start early. Later
-pieces are sentences; while enough audio is buffered they wait for each other, up to three, because
-a voice sounds better on longer text. The pieces joined are exactly the text that went in.
+pieces are sentences; the TTS stage joins those that wait for it. The pieces joined are exactly the
+text that went in.
 
 Text is read character by character and a boundary is decided at the first visible character after
 it, so how the stream was split into tokens cannot matter.
@@ -17,9 +17,6 @@ from enum import IntEnum
 from s2s.llm.abbreviations import ends_sentence
 
 FIRST_CLAUSE_WORDS = 4
-BATCH_SENTENCES = 3
-LOW_BUFFER_S = 2.0
-"""Below this much unplayed audio a sentence leaves at once."""
 MAX_CHARS = 360
 """A sentence without end is cut at its last clause or space after this many characters."""
 MARKUP_CHARS = 400
@@ -67,18 +64,14 @@ class SentenceStream:
         self,
         *,
         first_clause_words: int = FIRST_CLAUSE_WORDS,
-        batch_sentences: int = BATCH_SENTENCES,
-        low_buffer_s: float = LOW_BUFFER_S,
         max_chars: int = MAX_CHARS,
     ) -> None:
-        if first_clause_words < 1 or batch_sentences < 1 or max_chars < 1:
+        if first_clause_words < 1 or max_chars < 1:
             raise ValueError(
-                f"first_clause_words {first_clause_words}, batch_sentences {batch_sentences} and "
-                f"max_chars {max_chars} must be at least 1"
+                f"first_clause_words {first_clause_words} and max_chars {max_chars} must be at "
+                "least 1"
             )
         self._first_clause_words = first_clause_words
-        self._batch_sentences = batch_sentences
-        self._low_buffer_s = low_buffer_s
         self._max_chars = max_chars
         self._reset()
 
@@ -92,24 +85,14 @@ class SentenceStream:
         """Go on with `rest` as the pending text."""
         self._text = rest
         self._boundary: _Boundary | None = None
-        self._sentences = 0
-        self._sentence_end = 0
         self._clause_end = 0
         self._space_end = 0
 
-    def push(self, piece: str, *, buffered_s: float = 0.0) -> list[str]:
-        """Add `piece` and return what can be spoken now.
-
-        Args:
-            piece: any part of the text; "" only asks again with a new `buffered_s`.
-            buffered_s: audio made but not yet played, in seconds.
-        """
+    def push(self, piece: str) -> list[str]:
+        """Add `piece`, any part of the text, and return what can be spoken now."""
         pieces: list[str] = []
-        low = buffered_s < self._low_buffer_s
-        if low and self._sentences:
-            pieces.append(self._take(self._sentence_end))
         for char in piece:
-            end = self._advance(char, low)
+            end = self._advance(char)
             if end:
                 pieces.append(self._take(end))
         return pieces
@@ -131,14 +114,14 @@ class SentenceStream:
         self._said = (self._said + piece)[-_CONTEXT_CHARS:]
         return piece
 
-    def _advance(self, char: str, low: bool) -> int:
+    def _advance(self, char: str) -> int:
         """Read one character; the length of the piece that ends before it, or 0."""
         end = 0
         boundary = self._boundary
         if boundary is not None and boundary.is_decided_by(char):
             kind = self._decide(boundary, char)
             if kind is not _Kind.NONE:
-                end = self._mark(kind, len(self._text), low)
+                end = self._mark(kind, len(self._text))
             self._boundary = None
         if not end and len(self._text) >= self._max_chars and not self._markup.holds:
             end = self._emergency_end()
@@ -200,20 +183,16 @@ class SentenceStream:
             return _Kind.SENTENCE
         return _Kind.NONE
 
-    def _mark(self, kind: _Kind, at: int, low: bool) -> int:
-        """Count the boundary at `at`; the length of the piece that may leave now, or 0."""
+    def _mark(self, kind: _Kind, at: int) -> int:
+        """Note the boundary at `at`; the length of the piece that may leave now, or 0."""
         self._clause_end = at
         if not self._started:
             return at if count_words(self._text[:at]) >= self._first_clause_words else 0
-        if kind is not _Kind.SENTENCE or not self._text[:at].strip():
-            return 0
-        self._sentences += 1
-        self._sentence_end = at
-        return at if low or self._sentences >= self._batch_sentences else 0
+        return at if kind is _Kind.SENTENCE and self._text[:at].strip() else 0
 
     def _emergency_end(self) -> int:
         """Where to cut a text that has become too long to wait for its end."""
-        for end in (self._sentence_end, self._clause_end, self._space_end):
+        for end in (self._clause_end, self._space_end):
             if end:
                 return end
         return len(self._text) if len(self._text) >= 2 * self._max_chars else 0

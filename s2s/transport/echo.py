@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.core.audio import PIPELINE_HZ, Block, Framer, empty, rms_db
+from s2s.core.audio import PIPELINE_HZ, Block, Framer, rms_db
 
 # --- taking it out -------------------------------------------------------------------------------
 
@@ -282,15 +282,3 @@ def _in_order(one: list[str], two: list[str]) -> int:
                 before + 1 if word == other else max(lengths[i], lengths[i - 1]),
             )
     return lengths[-1]
-
-
-def measure_erle_db(near: Block, cleaned: Block, *, latency_samples: int = 0) -> float:
-    """Echo return loss enhancement over a recording without near speech, dB.
-
-    Args:
-        near: what the microphone heard, float32 [samples]: echo and noise alone.
-        cleaned: what the canceller gave for it, float32 [samples], `latency_samples` late.
-    """
-    usable = max(len(cleaned) - latency_samples, 0)
-    left = cleaned[latency_samples:] if usable else empty()
-    return _bounded_db(near[:usable]) - _bounded_db(left)

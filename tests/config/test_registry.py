@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from s2s.config import registry
+from s2s.config import registry, typed
 from s2s.config.registry import BACKENDS, Backend, RegistryError
 from s2s.llm.base import ChatModel
 from s2s.models.manifest import read_manifest
@@ -35,7 +35,7 @@ def test_names_are_unique_within_a_stage():
 
 def test_every_stage_has_a_default_that_works_offline():
     for stage in registry.STAGES:
-        assert registry.backends(stage)[0].traits.local
+        assert registry.backends(stage)[0].local
 
 
 def test_its_module_is_there(backend: Backend):
@@ -50,6 +50,16 @@ def test_its_extra_is_in_the_project_file(backend: Backend):
 
 def test_its_models_are_in_the_manifest(backend: Backend):
     assert set(backend.models) <= set(read_manifest())
+
+
+def test_its_models_are_those_of_its_default_options(backend: Backend):
+    if lacking := registry.missing(backend):
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    options = typed.plain(registry.config_class(backend)())
+    assert isinstance(options, dict)
+    named = {name for name in options.values() if isinstance(name, str)}
+    named |= {backend.model_prefix + name for name in named}
+    assert named & set(read_manifest()) == set(backend.models)
 
 
 def test_it_has_a_config_and_the_methods_of_its_stage(backend: Backend):

@@ -70,7 +70,7 @@ def test_a_cancelled_reopening_restores_the_pending_answer() -> None:
     _, turns = turns_with(0.0)
     turns.begin_reopen("t")
     turns.cancel_reopen("t")
-    assert turns.is_latest_after_pending_reopen(FIRST)
+    assert turns.verdict(FIRST) is Verdict.LATEST
     assert turns.commit(FIRST)
 
 

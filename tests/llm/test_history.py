@@ -68,13 +68,6 @@ def test_what_is_being_said_can_be_read_along_without_being_kept() -> None:
     assert roles(kept.prompt()) == "sua"
 
 
-def test_a_turn_that_was_nothing_is_forgotten() -> None:
-    kept = history()
-    kept.user(turn(1), "mm")
-    kept.forget(turn(1))
-    assert roles(kept.prompt()) == "s"
-
-
 def test_room_is_made_for_many_turns_at_once_so_that_the_beginning_seldom_changes() -> None:
     kept = history(max_turns=8)
     beginnings = []

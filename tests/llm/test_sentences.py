@@ -8,15 +8,13 @@ from hypothesis import strategies as st
 
 from s2s.llm.sentences import MAX_CHARS, SentenceStream, count_words
 
-DEEP_BUFFER_S = 60.0
 
-
-def cut(text: str, *, buffered_s: float = 0.0) -> list[str]:
+def cut(text: str) -> list[str]:
     """The pieces of `text`, pushed character by character."""
     stream = SentenceStream()
     pieces: list[str] = []
     for char in text:
-        pieces += stream.push(char, buffered_s=buffered_s)
+        pieces += stream.push(char)
     return pieces + stream.flush()
 
 
@@ -45,18 +43,6 @@ def test_later_pieces_are_sentences() -> None:
         "Third? ",
         "Last",
     ]
-
-
-def test_later_pieces_grow_to_three_sentences_while_audio_is_buffered() -> None:
-    pieces = cut("One two three four. A b. C d. E f. G h. I j.", buffered_s=DEEP_BUFFER_S)
-    assert pieces == ["One two three four. ", "A b. C d. E f. ", "G h. I j."]
-
-
-def test_a_waiting_sentence_leaves_when_the_buffer_runs_low() -> None:
-    stream = SentenceStream()
-    stream.push("One two three four. A b. C", buffered_s=DEEP_BUFFER_S)
-    assert stream.push("", buffered_s=DEEP_BUFFER_S) == []
-    assert stream.push("", buffered_s=0.5) == ["A b. "]
 
 
 @pytest.mark.parametrize(
@@ -205,28 +191,17 @@ PROSE = st.lists(
 
 
 @settings(max_examples=400, deadline=None)
-@given(text=PROSE, data=st.data(), deep=st.booleans())
+@given(text=PROSE, data=st.data())
 def test_any_chunking_gives_the_same_pieces_which_join_to_the_text(
-    text: str, data: st.DataObject, deep: bool
+    text: str, data: st.DataObject
 ) -> None:
-    buffered_s = DEEP_BUFFER_S if deep else 0.0
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     stream = SentenceStream()
     pieces: list[str] = []
     for chunk in chunks:
-        pieces += stream.push(chunk, buffered_s=buffered_s)
+        pieces += stream.push(chunk)
     pieces += stream.flush()
-    assert pieces == cut(text, buffered_s=buffered_s)
+    assert pieces == cut(text)
     assert "".join(pieces) == text
     assert all(pieces)
-
-
-@settings(max_examples=100, deadline=None)
-@given(text=PROSE, hints=st.lists(st.floats(0, 10), min_size=1, max_size=8))
-def test_the_text_survives_any_course_of_the_buffer(text: str, hints: list[float]) -> None:
-    stream = SentenceStream()
-    pieces: list[str] = []
-    for at, char in enumerate(text):
-        pieces += stream.push(char, buffered_s=hints[at % len(hints)])
-    assert "".join(pieces + stream.flush()) == text

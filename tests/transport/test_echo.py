@@ -16,7 +16,6 @@ from s2s.transport.echo import (
     DuplexGuard,
     EchoCanceller,
     is_echo,
-    measure_erle_db,
 )
 from s2s.turns.segmenter import Segmenter, Started
 from s2s.turns.vad import WINDOW_SAMPLES, SileroVad
@@ -54,6 +53,13 @@ def cancel(canceller: EchoCanceller, near: Block, far: Block, block: int = BLOCK
     return np.concatenate(
         [canceller.process(near[i : i + block], far[i : i + block]) for i in starts]
     )
+
+
+def measure_erle_db(near: Block, cleaned: Block, *, latency_samples: int) -> float:
+    """Echo return loss enhancement over a recording without near speech, dB; both float32
+    [samples], `cleaned` comes `latency_samples` late."""
+    left = cleaned[latency_samples:]
+    return rms_db(near[: len(left)]) - rms_db(left)
 
 
 def canceller() -> EchoCanceller:
