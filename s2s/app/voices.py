@@ -68,7 +68,7 @@ def voices_split(store: Store, name: str, *, anew: bool) -> int:
     from s2s.tts.vits.verify import prepare_voice
 
     split = prepare_voice(store.path(name), anew=anew)
-    way = "in steps" if split.steps else f"in windows of margin {split.margin.left} frames"
+    way = "in steps" if split.steps else f"in windows with {split.context.left} frames of context"
     print(f"cut into {split.folder}: decodes {way}")
     return 0
 
@@ -79,9 +79,8 @@ def voices_verify(store: Store, name: str, original: Path | None) -> int:
 
     verdict = verify_voice(store.path(name), original=original)
     print(f"{verdict.path}")
-    print(
-        f"cut {verdict.cut}, decodes in {verdict.decoding}, margin {verdict.margin_frames} frames"
-    )
+    context = f"{verdict.context_frames} frames of context"
+    print(f"cut {verdict.cut}, decodes in {verdict.decoding}, {context}")
     lossless = "pass" if verdict.lossless else "FAIL"
     print(f"{lossless}  lossless: in pieces against at once, max abs {verdict.pieces_error:.1e}")
     if verdict.whole_error is not None:

@@ -26,7 +26,7 @@ from s2s.tts.vits.graph.file import FLOAT, Model, write_model
 from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.graph.stepwise import Array, Steps
 from s2s.tts.vits.parts import Parts
-from s2s.tts.vits.windows import Margin
+from s2s.tts.vits.windows import Context
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -103,14 +103,14 @@ def stepwise_error(parts: Parts, stepper: Model, steps: Steps) -> float:
     return difference(whole, decode_in_pieces(stepped, _count(frames), _SIZES))
 
 
-def windowed_error(parts: Parts, margin: Margin, hop: int) -> float:
+def windowed_error(parts: Parts, context: Context, hop: int) -> float:
     """Largest difference between windows and one run; inf when the lengths differ."""
-    frames = random_frames(parts, 2 * margin.both + 24)
+    frames = random_frames(parts, 2 * context.both + 24)
     fixed = fixed_inputs(parts)
     session = onnx_session(write_model(parts.decoder))
     whole = decode_at_once(session, frames, fixed, parts.mask)
     windowed = WindowedDecoding(
-        session, margin, hop, sliced(frames), _count(frames), fixed, parts.mask is not None
+        session, context, hop, sliced(frames), _count(frames), fixed, parts.mask is not None
     )
     return difference(whole, decode_in_pieces(windowed, _count(frames), (5, 11, 8)))
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from s2s.core.audio import Block
 from s2s.tts.vits.graph.stepwise import Array, Steps, initial_state, step_inputs
-from s2s.tts.vits.windows import Margin, Window, keep
+from s2s.tts.vits.windows import Context, Window, keep
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -75,12 +75,12 @@ class SteppedDecoding:
 
 
 class WindowedDecoding:
-    """Decodes each piece with a margin on both sides and throws the margins away."""
+    """Decodes each piece with a context on both sides and throws the context away."""
 
     def __init__(
         self,
         session: onnxruntime.InferenceSession,
-        margin: Margin,
+        context: Context,
         hop: int,
         frames: Frames,
         total: int,
@@ -88,7 +88,7 @@ class WindowedDecoding:
         mask: bool,
     ) -> None:
         self._session = session
-        self._margin = margin
+        self._context = context
         self._hop = hop
         self._frames = frames
         self._total = total
@@ -99,8 +99,8 @@ class WindowedDecoding:
     def until(self, stop: int) -> Block:
         """Sound up to frame `stop`."""
         stop = min(stop, self._total)
-        first = max(0, self._done - self._margin.left)
-        last = min(self._total, stop + self._margin.right)
+        first = max(0, self._done - self._context.left)
+        last = min(self._total, stop + self._context.right)
         window = Window(self._done, stop, first, last)
         if window.frames <= 0:
             return np.zeros(0, np.float32)

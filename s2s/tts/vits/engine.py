@@ -32,7 +32,7 @@ from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.pace import Pace, measure_pace
 from s2s.tts.vits.split import Split, split_pair, split_voice
 from s2s.tts.vits.voice import VoiceConfig, VoiceError, config_path, read_config
-from s2s.tts.vits.windows import Margin
+from s2s.tts.vits.windows import Context
 
 if TYPE_CHECKING:
     pass
@@ -124,8 +124,8 @@ class Engine:
         self.pace: Pace = replace(pace, schedule=wishes.schedule or pace.schedule)
         self._decoder = pace.session
         self._encoder = onnx_session(split.encoder, threads=pace.threads)
-        margin = wishes.context_margin
-        self._margin = split.margin if margin is None else Margin(margin, margin)
+        context = wishes.context_margin
+        self._context = split.context if context is None else Context(context, context)
 
     def begin(
         self,
@@ -143,7 +143,7 @@ class Engine:
             speaker: number of the speaker.
             scales: how to speak; None is as the voice's config says.
             seed: makes the speech repeatable; None draws anew. A voice cut at the latent draws
-                inside its encoder, where no seed reaches.
+                inside its encoder, to which no seed is given.
             schedule: frames of each piece; None is what suits this machine.
 
         Raises:
@@ -171,7 +171,7 @@ class Engine:
             return SteppedDecoding(self._decoder, steps, encoded.frames, encoded.total, fixed)
         return WindowedDecoding(
             self._decoder,
-            self._margin,
+            self._context,
             self.hop,
             encoded.frames,
             encoded.total,

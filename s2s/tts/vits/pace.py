@@ -13,7 +13,7 @@ from s2s.system.onnx import onnx_session
 from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.split import Split
-from s2s.tts.vits.windows import Margin, fit_cost, plan
+from s2s.tts.vits.windows import Context, fit_cost, plan
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -33,7 +33,7 @@ _WORTH_A_CORE = 0.8
 LARGEST_STEP, LARGEST_WINDOW = 64, 160
 """Frames at which pieces stop growing. Small ones stay in the processor's cache: a medium Piper
 decoder without state takes 0.59 ms a frame for 64 frames and 0.84 for a long sentence at once (one
-Xeon core). Windows pay two margins each, so they are larger."""
+Xeon core). Windows pay for their context each, so they are larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +74,15 @@ def _thread_counts(available: int) -> list[int]:
 
 
 def _schedule(split: Split, timed: list[float], rate_hz: int) -> tuple[int, ...]:
-    margin = Margin(0, 0) if split.steps else split.margin
+    context = Context(0, 0) if split.steps else split.context
     # The first piece has a lead of its own, so it says nothing about the rest.
     cost = fit_cost(
-        (size + margin.both, seconds) for size, seconds in zip(_SIZES[1:], timed[1:], strict=True)
+        (size + context.both, seconds) for size, seconds in zip(_SIZES[1:], timed[1:], strict=True)
     )
     largest = LARGEST_STEP if split.steps else LARGEST_WINDOW
     for safety in _SAFETIES:
         sizes = plan(
-            cost, split.hop / rate_hz, margin, first=_SIZES[0], largest=largest, safety=safety
+            cost, split.hop / rate_hz, context, first=_SIZES[0], largest=largest, safety=safety
         )
         if sizes[-1] == largest:
             return sizes
@@ -108,7 +108,7 @@ def _decoding(
     split: Split, session: onnxruntime.InferenceSession, rng: np.random.Generator
 ) -> Decoding:
     names = ("mean", "log_std", "noise") if split.cut == "before_flow" else ("latent",)
-    total = sum(_SIZES) + 4 * split.margin.both
+    total = sum(_SIZES) + 4 * split.context.both
     values = rng.standard_normal((1, split.channels, total), np.float32)
 
     def frames(first: int, last: int) -> dict[str, Floats]:
@@ -125,4 +125,4 @@ def _decoding(
     if split.steps:
         return SteppedDecoding(session, split.steps, frames, total, fixed)
     mask = "mask" in split.decoder_inputs
-    return WindowedDecoding(session, split.margin, split.hop, frames, total, fixed, mask)
+    return WindowedDecoding(session, split.context, split.hop, frames, total, fixed, mask)

@@ -25,8 +25,8 @@ from s2s.tts.vits.graph.cuts import (
 )
 from s2s.tts.vits.graph.file import FLOAT, INT64, Model, ValueInfo
 from s2s.tts.vits.graph.graph import CutError, Graph
-from s2s.tts.vits.graph.reach import reach
-from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
+from s2s.tts.vits.graph.receptive_field import receptive_field
+from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 
 Cut = Literal["before_flow", "latent"]
 CUTS: tuple[Cut, ...] = ("before_flow", "latent")
@@ -55,13 +55,13 @@ class Parts:
         """The decoder's mask input, if it has one."""
         return "mask" if any(value.name == "mask" for value in self.decoder.inputs) else None
 
-    def reach(self) -> tuple[Margin, int | None]:
-        """Margin of the decoder, and its hop; (the safe margin, None) where that is not known."""
+    def receptive_field(self) -> tuple[Context, int | None]:
+        """Context of the decoder, and its hop; (the safe context, None) where that is not known."""
         try:
-            found = reach(Graph(self.decoder), self.moving, AUDIO)
+            found = receptive_field(Graph(self.decoder), self.moving, AUDIO)
         except CutError:
-            return FALLBACK_MARGIN, None
-        return found.margin, found.hop
+            return FALLBACK_CONTEXT, None
+        return found.context, found.hop
 
 
 def cut_voice(model: Model, cut: Cut) -> Parts:

@@ -39,11 +39,11 @@ from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.graph.masks import drop_masks
 from s2s.tts.vits.graph.stepwise import Edge, State, Steps, Tail, make_stepwise
 from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
-from s2s.tts.vits.windows import FALLBACK_MARGIN, Margin
+from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 
 _log = logging.getLogger(__name__)
 
-_VERSION = 3
+_VERSION = 4
 """Raised when what is kept in a folder changes, so that older folders are made anew."""
 
 
@@ -56,7 +56,7 @@ class Split:
     channels: int
     hop: int
     """Samples of a frame."""
-    margin: Margin
+    context: Context
     """For decoding in windows."""
     steps: Steps | None
     """For decoding in steps; None where the graph has no exact stepwise form."""
@@ -157,13 +157,13 @@ def _quickest(made: _Made, parts: Parts, whole: Block) -> tuple[_Made, float]:
 
 def _prepare(parts: Parts) -> _Made:
     """Choose how the decoder runs in pieces: in steps if that is exact, else in windows."""
-    margin, hop = parts.reach()
+    context, hop = parts.receptive_field()
     split = Split(
         folder=Path(),
         cut=parts.cut,
         channels=parts.channels,
         hop=hop or hop_of(parts),
-        margin=margin,
+        context=context,
         steps=None,
         error=0.0,
         decoder_inputs=tuple(value.name for value in parts.decoder.inputs),
@@ -178,10 +178,10 @@ def _prepare(parts: Parts) -> _Made:
             _log.info("decoding in steps differs by %.2g", error)
     except CutError as reason:
         _log.info("no decoding in steps (%s): decoding in windows", reason)
-    for wide in (margin, FALLBACK_MARGIN):
+    for wide in (context, FALLBACK_CONTEXT):
         error = windowed_error(parts, wide, split.hop)
         if error <= TOLERANCE:
-            made = replace(split, margin=wide, error=error)
+            made = replace(split, context=wide, error=error)
             return _Made(parts.encoder, parts.decoder, made)
     raise CutError(f"decoding in windows differs by {error:.2g}")
 
@@ -248,7 +248,7 @@ def _read(place: Path) -> Split | None:
         steps = told.pop("steps")
         return Split(
             folder=place,
-            margin=Margin(**told.pop("margin")),
+            context=Context(**told.pop("context")),
             steps=_read_steps(steps) if steps else None,
             decoder_inputs=tuple(told.pop("decoder_inputs")),
             **told,

@@ -50,7 +50,7 @@ class Verdict:
     """Where the voice was cut: before the flow, or at the decoder."""
     decoding: str
     """`steps` or `windows`."""
-    margin_frames: int
+    context_frames: int
     hop_samples: int
     pieces_error: float
     """Largest difference of samples between decoding in pieces and at once."""
@@ -112,7 +112,7 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
         path=model,
         cut="before the flow" if split.cut == "before_flow" else "at the decoder",
         decoding="steps" if split.steps else "windows",
-        margin_frames=split.margin.left,
+        context_frames=split.context.left,
         hop_samples=split.hop,
         pieces_error=pieces_error,
         whole_error=whole_error,
@@ -147,7 +147,7 @@ def _streamed(encoded: Encoded, split: Split) -> Block:
     else:
         decoding = WindowedDecoding(
             session,
-            split.margin,
+            split.context,
             split.hop,
             encoded.frames,
             encoded.total,

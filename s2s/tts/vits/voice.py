@@ -196,7 +196,7 @@ def _silences(told: object) -> dict[str, float]:
 def _streaming(told: object) -> Streaming:
     params = _mapping(told, "engine_params")
     wishes = _mapping(params.get("streaming") or {}, "engine_params.streaming")
-    margin = wishes.get("context_margin")
+    context = wishes.get("context_margin")
     threads = wishes.get("intra_op_num_threads", params.get("intra_op_num_threads"))
     schedule = None
     if "first_chunk" in wishes or "next_chunk" in wishes:
@@ -204,7 +204,7 @@ def _streaming(told: object) -> Streaming:
         following = int(_number(wishes, "next_chunk", DEFAULT_SCHEDULE[-1], 1, 100_000))
         schedule = (first, following)
     return Streaming(
-        None if margin is None else int(_number(wishes, "context_margin", 0, 0, 10_000)),
+        None if context is None else int(_number(wishes, "context_margin", 0, 0, 10_000)),
         schedule,
         int(_number(wishes, "fallback_frames", 0, 0, 100_000)),
         None if threads is None else max(1, _integer(threads, "intra_op_num_threads")),

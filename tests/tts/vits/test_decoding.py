@@ -1,4 +1,4 @@
-"""Pieces join to exactly the one-shot sound, for any schedule; too small a margin is heard."""
+"""Pieces join to exactly the one-shot sound, for any schedule; too small a context is heard."""
 
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from s2s.tts.vits.graph.file import read_model, write_model
 from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, Parts, adopt_pair, cut_voice
-from s2s.tts.vits.windows import Margin
+from s2s.tts.vits.windows import Context
 
 DATA = Path(__file__).parents[2] / "data" / "vits"
 KINDS: list[tuple[str, Cut]] = [
@@ -61,12 +61,12 @@ def at_once(name: str, cut: Cut, total: int) -> Block:
     return decode_at_once(sessions(name, cut)[0], frames, fixed_inputs(parts), parts.mask)
 
 
-def windowed(name: str, cut: Cut, total: int, margin: Margin, sizes: list[int]) -> Block:
+def windowed(name: str, cut: Cut, total: int, context: Context, sizes: list[int]) -> Block:
     parts = parts_of(name, cut)
     plain, _, steps = sessions(name, cut)
     frames = FramesOf(random_frames(parts, total))
     decoding = WindowedDecoding(
-        plain, margin, steps.hop, frames, total, fixed_inputs(parts), parts.mask is not None
+        plain, context, steps.hop, frames, total, fixed_inputs(parts), parts.mask is not None
     )
     return decode_in_pieces(decoding, total, sizes)
 
@@ -93,8 +93,8 @@ def test_steps_join_to_the_whole(name: str, cut: Cut, total: int, sizes: list[in
 def test_windows_of_any_margin_from_the_computed_one_join_to_the_whole(
     name: str, cut: Cut, total: int, sizes: list[int], more: tuple[int, int]
 ) -> None:
-    margin, _ = parts_of(name, cut).reach()
-    wide = Margin(margin.left + more[0], margin.right + more[1])
+    context, _ = parts_of(name, cut).receptive_field()
+    wide = Context(context.left + more[0], context.right + more[1])
     assert (
         difference(at_once(name, cut, total), windowed(name, cut, total, wide, sizes)) <= TOLERANCE
     )
@@ -102,19 +102,22 @@ def test_windows_of_any_margin_from_the_computed_one_join_to_the_whole(
 
 @pytest.mark.parametrize("name", ["plain", "steady", "pair"])
 def test_two_frames_less_is_wrong(name: str) -> None:
-    margin, _ = parts_of(name, "latent").reach()
-    total = 2 * margin.both + 20
+    context, _ = parts_of(name, "latent").receptive_field()
+    total = 2 * context.both + 20
     whole = at_once(name, "latent", total)
-    for narrow in (Margin(margin.left - 2, margin.right), Margin(margin.left, margin.right - 2)):
+    for narrow in (
+        Context(context.left - 2, context.right),
+        Context(context.left, context.right - 2),
+    ):
         assert difference(whole, windowed(name, "latent", total, narrow, [7])) > TOLERANCE
 
 
 @pytest.mark.parametrize(("name", "cut"), KINDS)
 def test_a_third_of_the_margin_is_wrong(name: str, cut: Cut) -> None:
     # Through a flow of random weights the outermost frames count for less than rounding.
-    margin, _ = parts_of(name, cut).reach()
-    total = 2 * margin.both + 20
-    narrow = Margin(margin.left // 3, margin.right // 3)
+    context, _ = parts_of(name, cut).receptive_field()
+    total = 2 * context.both + 20
+    narrow = Context(context.left // 3, context.right // 3)
     whole = at_once(name, cut, total)
     assert difference(whole, windowed(name, cut, total, narrow, [7])) > TOLERANCE
 

@@ -1,4 +1,4 @@
-"""A real voice: exact against its own graph, with the margin that its kernels give."""
+"""A real voice: exact against its own graph, with the context that its kernels give."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from s2s.tts.vits.graph.file import read_model, write_model
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, cut_voice
 from s2s.tts.vits.verify import verify_voice
-from s2s.tts.vits.windows import Margin
+from s2s.tts.vits.windows import Context
 
 pytestmark = pytest.mark.models("piper-joe")
 
@@ -31,7 +31,7 @@ def joe_model():
 
 @pytest.mark.parametrize(("cut", "frames"), [("latent", 11), ("before_flow", 43)])
 def test_the_margin_of_a_medium_voice(cut: Cut, frames: int) -> None:
-    assert cut_voice(joe_model(), cut).reach() == (Margin(frames, frames), 256)
+    assert cut_voice(joe_model(), cut).receptive_field() == (Context(frames, frames), 256)
 
 
 @pytest.mark.parametrize("cut", ["latent", "before_flow"])
@@ -47,10 +47,10 @@ def test_pieces_are_exact(cut: Cut) -> None:
     for sizes in ((8, 16, 32, 64), (3, 50), (1, 1, 90)):
         stepped = SteppedDecoding(session, steps, FramesOf(frames), total, fixed)
         assert difference(whole, decode_in_pieces(stepped, total, sizes)) <= TOLERANCE
-    margin, hop = parts.reach()
+    context, hop = parts.receptive_field()
     assert hop == 256
     masked = parts.mask is not None
-    windowed = WindowedDecoding(plain, margin, hop, FramesOf(frames), total, fixed, masked)
+    windowed = WindowedDecoding(plain, context, hop, FramesOf(frames), total, fixed, masked)
     assert difference(whole, decode_in_pieces(windowed, total, (8, 40))) <= TOLERANCE
 
 
@@ -59,7 +59,7 @@ def test_two_frames_less_is_wrong() -> None:
     frames = random_frames(parts, 90)
     plain = onnx_session(write_model(parts.decoder))
     whole = decode_at_once(plain, frames, {}, None)
-    windowed = WindowedDecoding(plain, Margin(9, 9), 256, FramesOf(frames), 90, {}, False)
+    windowed = WindowedDecoding(plain, Context(9, 9), 256, FramesOf(frames), 90, {}, False)
     assert difference(whole, decode_in_pieces(windowed, 90, (8, 16, 32))) > TOLERANCE
 
 

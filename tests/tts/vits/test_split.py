@@ -44,7 +44,7 @@ def voice(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "cut", "hop", "channels", "margin", "steps", "speakers"),
+    ("name", "cut", "hop", "channels", "context", "steps", "speakers"),
     [
         ("plain", "before_flow", 8, 16, 18, True, False),
         ("speakers", "before_flow", 12, 12, 22, True, True),
@@ -59,13 +59,13 @@ def test_every_kind_of_voice_is_cut(
     cut: str,
     hop: int,
     channels: int,
-    margin: int,
+    context: int,
     steps: bool,
     speakers: bool,
 ) -> None:
     split = split_voice(voice(name))
     assert (split.cut, split.hop, split.channels) == (cut, hop, channels)
-    assert (split.margin.left, split.margin.right) == (margin, margin)
+    assert (split.context.left, split.context.right) == (context, context)
     assert (split.steps is not None, split.speakers) == (steps, speakers)
     assert split.error <= 1e-5
 
@@ -170,7 +170,7 @@ def test_several_at_once_agree_and_leave_nothing_behind(voice: Callable[[str], P
 def test_a_pair_is_adopted(tmp_path: Path) -> None:
     shutil.copytree(DATA / "pair", tmp_path / "pair")
     split = split_pair(tmp_path / "pair/encoder.onnx", tmp_path / "pair/decoder.onnx")
-    assert (split.cut, split.hop, split.margin.left) == ("latent", 8, 10)
+    assert (split.cut, split.hop, split.context.left) == ("latent", 8, 10)
     assert split.steps is not None
 
 

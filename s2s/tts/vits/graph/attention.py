@@ -120,20 +120,20 @@ class _Builder:
         less = self._add("Slice", flat, self._ints(0), self._add("Neg", count), self._ints(2))
         rows = self._add("Concat", self._ints(0, 0), count, self._ints(-1), axis=0)
         skewed = self._add("Reshape", less, rows)
-        reach = self._ints(width // 2)
-        end = self._add("Add", count, reach)
-        self._add("Slice", skewed, reach, end, self._ints(3), out=out)
+        radius = self._ints(width // 2)
+        end = self._add("Add", count, radius)
+        self._add("Slice", skewed, radius, end, self._ints(3), out=out)
         return self._nodes
 
     def values(self, found: _Relative, attention: str) -> list[Node]:
         """Attention [1, heads, n, n] -> what the distances add to the values, [.., n, size]."""
         width = found.table.dims[1]
-        reach = width // 2
+        radius = width // 2
         table = found.table.array().astype(np.float32)[None]
-        wide = self._add("Pad", attention, self._ints(0, 0, 0, reach, 0, 0, 1, reach))
+        wide = self._add("Pad", attention, self._ints(0, 0, 0, radius, 0, 0, 1, radius))
         flat = self._add("Reshape", wide, self._ints(0, 0, -1))
         # One more row was padded than is needed: n + 2w numbers, of which n are used.
-        less = self._add("Slice", flat, self._ints(0), self._ints(-2 * reach), self._ints(2))
+        less = self._add("Slice", flat, self._ints(0), self._ints(-2 * radius), self._ints(2))
         count = self._count(attention)
         rows = self._add("Concat", self._ints(0, 0), count, self._ints(-1), axis=0)
         skewed = self._add("Reshape", less, rows)

@@ -36,7 +36,14 @@ from s2s.tts.vits.graph.file import (
     tensor,
 )
 from s2s.tts.vits.graph.graph import CutError, Graph
-from s2s.tts.vits.graph.reach import Kernel, Kind, constant_ints, kernel_of, kind_of, moving_values
+from s2s.tts.vits.graph.receptive_field import (
+    Kernel,
+    Kind,
+    constant_ints,
+    kernel_of,
+    kind_of,
+    moving_values,
+)
 
 Array = npt.NDArray[np.float32] | npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""How far a convolutional graph sees: its margin in frames, from its own kernels.
+"""The receptive field of a convolutional graph in frames, from its own kernels.
 
 Walks the graph backwards from its output. A value at `rate` samples a frame that is needed for
 the frames [a, b) is needed at the positions [a * rate - left, b * rate + right):
@@ -19,7 +19,7 @@ from enum import Enum, auto
 
 from s2s.tts.vits.graph.file import Node
 from s2s.tts.vits.graph.graph import CutError, Graph
-from s2s.tts.vits.windows import Margin
+from s2s.tts.vits.windows import Context
 
 _TIME_AXIS = 2
 _CHANNEL_AXIS = 1
@@ -90,15 +90,15 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Margin in frames, and samples that the output has for each frame."""
+class ReceptiveField:
+    """Frames of context, and samples that the output has for each frame."""
 
-    margin: Margin
+    context: Context
     hop: int
 
 
 def kind_of(node: Node, graph: Graph) -> Kind:
-    """What `node` does along time. Raises CutError for operators whose reach is not known."""
+    """What `node` does along time. Raises CutError where its receptive field is not known."""
     match node.op:
         case op if op in POINTWISE:
             return Kind.POINTWISE
@@ -120,7 +120,7 @@ def kind_of(node: Node, graph: Graph) -> Kind:
 def kernel_of(node: Node, graph: Graph) -> Kernel:
     """The numbers of a one-dimensional Conv or ConvTranspose. Raises CutError for others."""
     if node.bytes_attribute("auto_pad") not in (None, b"", b"NOTSET"):
-        raise CutError(f"'{node.name}' pads automatically: its reach is not known")
+        raise CutError(f"'{node.name}' pads automatically: its receptive field is not known")
     shape = node.ints_attribute("kernel_shape")
     if shape is None:
         weight = graph.model.weights.get(node.inputs[1]) if len(node.inputs) > 1 else None
@@ -151,7 +151,7 @@ def _check_kernel(kernel: Kernel, node: Node) -> None:
         raise CutError(f"'{node.name}' ({node.op}) does not keep a whole number of samples a frame")
 
 
-def reach(graph: Graph, sources: Iterable[str], output: str) -> Reach:
+def receptive_field(graph: Graph, sources: Iterable[str], output: str) -> ReceptiveField:
     """How many frames of `sources` around a frame decide `output` at that frame.
 
     Args:
@@ -190,8 +190,8 @@ def reach(graph: Graph, sources: Iterable[str], output: str) -> Reach:
                 before = need.get(name, (0, 0))
                 need[name] = (max(left, before[0]), max(right, before[1]))
     found = [need[name] for name in sources if name in need]
-    margin = Margin(max(x for x, _ in found), max(x for _, x in found))
-    return Reach(margin, rates[output])
+    context = Context(max(x for x, _ in found), max(x for _, x in found))
+    return ReceptiveField(context, rates[output])
 
 
 def moving_values(graph: Graph, sources: Iterable[str]) -> set[str]:

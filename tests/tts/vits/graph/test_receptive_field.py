@@ -1,4 +1,4 @@
-"""The computed margin, against what a disturbance of one frame really changes."""
+"""The computed context, against what a disturbance of one frame really changes."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import FramesOf, decode_at_once, fixed_inputs, random_frames
 from s2s.tts.vits.graph.file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
 from s2s.tts.vits.graph.graph import CutError, Graph
-from s2s.tts.vits.graph.reach import kernel_of, reach
+from s2s.tts.vits.graph.receptive_field import kernel_of, receptive_field
 from s2s.tts.vits.parts import CUTS, Cut, Parts, adopt_pair, cut_voice
 
 DATA = Path(__file__).parents[3] / "data" / "vits"
@@ -29,9 +29,9 @@ VOICES = [(name, cut) for name in ("plain", "speakers", "coarse", "steady") for 
 @pytest.mark.parametrize(("name", "cut"), [*VOICES, ("pair", "latent")])
 def test_the_margin_is_where_a_disturbance_ends(name: str, cut: Cut) -> None:
     parts = parts_of(name, cut)
-    margin, hop = parts.reach()
+    context, hop = parts.receptive_field()
     assert hop is not None
-    at = margin.both + 4
+    at = context.both + 4
     frames = random_frames(parts, 2 * at)
     disturbed = {key: value.copy() for key, value in frames.items()}
     for value in disturbed.values():
@@ -42,18 +42,18 @@ def test_the_margin_is_where_a_disturbance_ends(name: str, cut: Cut) -> None:
     after = decode_at_once(session, disturbed, fixed, parts.mask)
     changed = np.flatnonzero(before != after)
     first, last = changed[0] // hop, changed[-1] // hop
-    assert first >= at - margin.right
-    assert last <= at + margin.left
-    # The margin is not just safe. What passes many taps near zero is lost in rounding, so through
+    assert first >= at - context.right
+    assert last <= at + context.left
+    # The context is not just safe. What passes many taps near zero is lost in rounding, so through
     # the flow a few frames of it seem unused.
-    unseen = 1 if cut == "latent" else margin.both // 8
-    assert first <= at - margin.right + unseen
-    assert last >= at + margin.left - unseen
+    unseen = 1 if cut == "latent" else context.both // 8
+    assert first <= at - context.right + unseen
+    assert last >= at + context.left - unseen
 
 
-def test_a_graph_of_unknown_reach_gets_the_safe_margin() -> None:
-    margin, hop = parts_of("pooled", "latent").reach()
-    assert (margin.left, margin.right, hop) == (32, 32, None)
+def test_a_graph_of_unknown_receptive_field_gets_the_safe_context() -> None:
+    context, hop = parts_of("pooled", "latent").receptive_field()
+    assert (context.left, context.right, hop) == (32, 32, None)
 
 
 def conv(name: str, **attributes: tuple[int, ...]) -> Model:
@@ -72,10 +72,10 @@ def conv(name: str, **attributes: tuple[int, ...]) -> Model:
 
 
 def test_by_hand() -> None:
-    found = reach(Graph(conv("Conv", dilations=(2,), pads=(4, 2))), ["x"], "y")
-    assert (found.margin.left, found.margin.right, found.hop) == (4, 2, 1)
-    found = reach(Graph(conv("ConvTranspose", strides=(2,), pads=(1, 1))), ["x"], "y")
-    assert (found.margin.left, found.margin.right, found.hop) == (1, 1, 2)
+    found = receptive_field(Graph(conv("Conv", dilations=(2,), pads=(4, 2))), ["x"], "y")
+    assert (found.context.left, found.context.right, found.hop) == (4, 2, 1)
+    found = receptive_field(Graph(conv("ConvTranspose", strides=(2,), pads=(1, 1))), ["x"], "y")
+    assert (found.context.left, found.context.right, found.hop) == (1, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_by_hand() -> None:
 )
 def test_what_is_not_understood_is_refused(model: Model, reason: str) -> None:
     with pytest.raises(CutError, match=reason):
-        reach(Graph(model), ["x"], "y")
+        receptive_field(Graph(model), ["x"], "y")
 
 
 def test_an_output_that_does_not_move_is_refused() -> None:
     model = conv("Conv", pads=(1, 2))
     with pytest.raises(CutError, match="does not depend"):
-        reach(Graph(model), ["x"], "w")
+        receptive_field(Graph(model), ["x"], "w")
 
 
 def test_a_kernel_is_read_from_its_weight() -> None:
