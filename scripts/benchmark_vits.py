@@ -288,7 +288,7 @@ def measure(
 
 def exactness(model: Path) -> float:
     """Largest difference of samples between streamed and whole, by the voice's own check."""
-    from s2s.tts.vits.verify import verify_voice
+    from s2s.tts.vits import verify_voice
 
     return verify_voice(model).pieces_error
 
@@ -363,8 +363,7 @@ def parsed() -> argparse.Namespace:
 
 def phonemes_of(model: Path, texts: list[str]) -> dict[str, list[int]]:
     """The phoneme numbers of each text, in one sentence."""
-    from s2s.tts.vits.phonemes import make_phonemizer
-    from s2s.tts.vits.voice import config_path, read_config
+    from s2s.tts.vits import config_path, make_phonemizer, read_config
 
     config = read_config(config_path(model))
     phonemizer = make_phonemizer(config)
@@ -382,8 +381,7 @@ def main() -> None:
         return
     sys.path.insert(0, str(ROOT))
     from s2s.models.store import Store
-    from s2s.tts.vits.engine import model_path
-    from s2s.tts.vits.voice import config_path, read_config
+    from s2s.tts.vits import config_path, model_path, read_config
 
     model = model_path(args.model or Store().path("piper-joe"))
     rate_hz = read_config(config_path(model)).sample_rate_hz

@@ -30,6 +30,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 STAGES = ("turns", "stt", "llm", "tts")
 LIBRARIES = ("tts.qwen3", "tts.vits")
+DOORS = ("tts.vits",)
+"""Libraries of which nobody outside imports an inner module."""
+
 LIBRARIES_MAY_IMPORT = (
     "core.audio", "core.errors", "models", "system", "tts.base",
 )  # fmt: skip
@@ -37,7 +40,6 @@ HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "pi
 
 MAX_FILE_LINES = 400
 LONGER = {
-    "tts.vits.graph.file": "one binary format, its reader and its writer side by side",
     "testing.random_checkpoint": "every tensor of the official layout, in one list",
     "tts.vits.graph.stepwise": "one rewriting of a graph, operator by operator",
 }
@@ -76,12 +78,13 @@ def stage(module: str) -> str:
     return module.split(".")[0] if layer(module) == layer("stt") else ""
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The modules of this package that a file imports, but for those under TYPE_CHECKING."""
+def imports(path: Path, *, type_checking: bool = False) -> Iterator[str]:
+    """The modules of this package that a file imports, those under TYPE_CHECKING only if wanted."""
     todo: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while todo:
         node = todo.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        guarded = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        if isinstance(node, ast.If) and guarded and not type_checking:
             todo.extend(node.orelse)
             continue
         todo.extend(ast.iter_child_nodes(node))
@@ -114,6 +117,20 @@ def test_a_library_is_usable_alone(library: str):
             allowed = any(within(imported, room) for room in LIBRARIES_MAY_IMPORT)
             assert within(imported, library) or allowed or imported == "s2s", (
                 f"{module_name(path)} imports {imported}"
+            )
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_a_library_is_entered_through_its_door(library: str):
+    """Everything outside imports the package itself; its own tests may look inside."""
+    own_tests = ROOT / "tests" / library.replace(".", "/")
+    outside = [path for path in SOURCES if not within(module_name(path), library)]
+    for folder in ("scripts", "tests"):
+        outside += (p for p in (ROOT / folder).rglob("*.py") if not p.is_relative_to(own_tests))
+    for path in outside:
+        for imported in imports(path, type_checking=True):
+            assert not imported.startswith(f"{library}."), (
+                f"{path.relative_to(ROOT)} imports {imported}; s2s.{library} is the way in"
             )
 
 

@@ -11,8 +11,8 @@ from s2s.models.store import Store
 
 def voices_list(store: Store) -> int:
     """Print every Piper voice and every enrolled voice on this machine."""
+    from s2s.app.piper_voices import installed_voices
     from s2s.tts.qwen3.voices.store import list_voices
-    from s2s.tts.vits.verify import installed_voices
 
     rows: list[tuple[str, str, str]] = []
     folders = [folder for folder in (store.root / "models", store.root / "hub") if folder.is_dir()]
@@ -34,7 +34,7 @@ def voices_list(store: Store) -> int:
 
 def voices_add(store: Store, name: str) -> int:
     """Fetch a published Piper voice, such as `piper:en_US-joe-medium`, and cut it."""
-    from s2s.tts.vits.verify import add_voice
+    from s2s.app.piper_voices import add_voice
 
     path = add_voice(name, store)
     print(f"{name}: {path}")
@@ -65,7 +65,7 @@ def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) ->
 
 def voices_split(store: Store, name: str, *, anew: bool) -> int:
     """Cut a Piper voice, by path or model name, so that it streams from its first use on."""
-    from s2s.tts.vits.verify import prepare_voice
+    from s2s.tts.vits import prepare_voice
 
     split = prepare_voice(store.path(name), anew=anew)
     way = "in steps" if split.steps else f"in windows with {split.context.left} frames of context"
@@ -75,7 +75,7 @@ def voices_split(store: Store, name: str, *, anew: bool) -> int:
 
 def voices_verify(store: Store, name: str, original: Path | None) -> int:
     """Check that a voice loses nothing by streaming; 1 when it does."""
-    from s2s.tts.vits.verify import verify_voice
+    from s2s.tts.vits import verify_voice
 
     verdict = verify_voice(store.path(name), original=original)
     print(f"{verdict.path}")

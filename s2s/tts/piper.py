@@ -78,7 +78,7 @@ class Piper:
     ) -> Iterator[AudioChunk]:
         """Yield the sound of `text`; see `s2s.tts.base.Synthesizer`. The voice has one language."""
         del language
-        from s2s.tts.vits import SpeechError, VoiceError
+        from s2s.tts.vits import VitsError
 
         spoken = 0
         begin = 0
@@ -88,7 +88,7 @@ class Piper:
                     spoken = chunk.spoken_chars or spoken
                     yield chunk
                 begin += len(sound.samples)
-        except (SpeechError, VoiceError) as error:
+        except VitsError as error:
             raise TtsError(f"piper: {error}") from error
 
     def warm(self) -> None:
@@ -143,11 +143,11 @@ def _or(chosen: float | None, default: float) -> float:
 
 
 def _load(config: PiperConfig, resources: Resources) -> Voice:
-    from s2s.tts.vits import CutError, ModelFileError, VoiceError, load_voice
+    from s2s.tts.vits import VitsError, load_voice
 
     threads = config.threads or (1 if resources.threads == 1 else None)
     try:
         path = resources.store.path(config.model)
         return load_voice(path, threads=threads, cache=resources.store.root / "split")
-    except (CutError, ModelFileError, StoreError, VoiceError) as error:
+    except (StoreError, VitsError) as error:
         raise TtsError(f"piper: {error}") from error

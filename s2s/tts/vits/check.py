@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.audio import Block
+from s2s.models.onnx_file import FLOAT, Model, write_model
 from s2s.system.onnx import onnx_session
-from s2s.tts.vits.decoding import (
-    Decoding,
-    Floats,
-    SteppedDecoding,
-    WindowedDecoding,
-    run,
-)
+from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding, run
 from s2s.tts.vits.encoding import Scales, encode
+from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.cuts import Inputs
-from s2s.tts.vits.graph.file import FLOAT, Model, write_model
-from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.graph.stepwise import Array, Steps
 from s2s.tts.vits.parts import Parts
 from s2s.tts.vits.windows import Context

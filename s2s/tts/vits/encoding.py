@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.tts.vits.decoding import Floats, run
+from s2s.tts.vits.errors import SpeechError
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.parts import Cut
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 200_000
 """About 40 minutes of speech; a voice that wants more for one sentence is damaged."""
-
-
-class SpeechError(RuntimeError):
-    """The voice could not say this. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)

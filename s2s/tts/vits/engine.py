@@ -11,31 +11,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import Block
+from s2s.models.onnx_file import read_model
 from s2s.system.onnx import onnx_session
-from s2s.tts.vits.decoding import (
-    Decoding,
-    SteppedDecoding,
-    WindowedDecoding,
-    run,
-)
-from s2s.tts.vits.encoding import Encoded, Scales, SpeechError, encode
+from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding, run
+from s2s.tts.vits.encoding import Encoded, Scales, encode
+from s2s.tts.vits.errors import CutError, SpeechError, model_file_errors
 from s2s.tts.vits.graph.cuts import Inputs, find_inputs
-from s2s.tts.vits.graph.file import read_model
-from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.pace import Pace, measure_pace
-from s2s.tts.vits.split import Split, split_pair, split_voice
-from s2s.tts.vits.voice import VoiceConfig, VoiceError, config_path, read_config
+from s2s.tts.vits.split import Split, decoder_beside, model_path, prepare_voice
+from s2s.tts.vits.voice import VoiceConfig, config_path, read_config
 from s2s.tts.vits.windows import Context
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 
@@ -230,6 +221,7 @@ class _Spoken:
 AnyEngine = Engine | OneShotEngine
 
 
+@model_file_errors()
 def load_engine(
     path: str | Path,
     *,
@@ -253,30 +245,15 @@ def load_engine(
     """
     model = model_path(Path(path))
     settings = read_config(config or config_path(model))
-    other = model.with_name("decoder.onnx")
-    if model.name == "encoder.onnx" and other.is_file():
-        return Engine(settings, split_pair(model, other, cache=cache), threads=threads)
     try:
-        split = split_voice(model, cache=cache)
+        split = prepare_voice(model, cache=cache)
     except CutError as reason:
+        if decoder_beside(model) is not None:
+            raise
         inputs = find_inputs(read_model(model))
         _log.warning("%s cannot stream and speaks sentence by sentence: %s", model.name, reason)
         return OneShotEngine(settings, model, inputs, threads or settings.streaming.threads or 1)
     return Engine(settings, split, threads=threads)
-
-
-def model_path(path: Path) -> Path:
-    """The model file meant by `path`, a file or a folder with one voice. Raises VoiceError."""
-    if path.is_file():
-        return path
-    if not path.is_dir():
-        raise VoiceError(f"{path}: no such file or folder")
-    if (path / "encoder.onnx").is_file():
-        return path / "encoder.onnx"
-    models = sorted(path.glob("*.onnx"))
-    if len(models) != 1:
-        raise VoiceError(f"{path}: expected one .onnx voice in it, found {len(models)}")
-    return models[0]
 
 
 def _check_ids(ids: Sequence[int]) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from s2s.models.onnx_file import FLOAT, INT64, Model, ValueInfo
+from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.cuts import (
     DecoderCut,
     FlowCut,
@@ -23,8 +25,7 @@ from s2s.tts.vits.graph.cuts import (
     find_flow,
     find_inputs,
 )
-from s2s.tts.vits.graph.file import FLOAT, INT64, Model, ValueInfo
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.graph.receptive_field import receptive_field
 from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 

@@ -13,7 +13,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Protocol
 
-from s2s.tts.vits.voice import VoiceConfig, VoiceError
+from s2s.tts.vits.errors import VoiceError
+from s2s.tts.vits.voice import VoiceConfig
 
 Sentence = list[str]
 """Phonemes, one symbol each; words are separated by a space."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from s2s.core.audio import Block
+from s2s.models.onnx_file import Model, read_model, write_model
 from s2s.models.store import home
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
@@ -31,10 +32,9 @@ from s2s.tts.vits.check import (
     whole_audio,
     windowed_error,
 )
+from s2s.tts.vits.errors import CutError, ModelFileError, VoiceError, model_file_errors
 from s2s.tts.vits.graph.attention import narrow_attention
 from s2s.tts.vits.graph.cuts import find_inputs
-from s2s.tts.vits.graph.file import Model, ModelFileError, read_model, write_model
-from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.graph.masks import drop_masks
 from s2s.tts.vits.graph.stepwise import Edge, State, Steps, Tail, make_stepwise
@@ -77,6 +77,7 @@ class Split:
         return self.folder / "decoder.onnx"
 
 
+@model_file_errors()
 def split_voice(model: Path, *, cache: Path | None = None, anew: bool = False) -> Split:
     """Cut a single-graph voice, or fetch what was cut before.
 
@@ -99,6 +100,7 @@ def split_voice(model: Path, *, cache: Path | None = None, anew: bool = False) -
     )
 
 
+@model_file_errors()
 def split_pair(encoder: Path, decoder: Path, *, cache: Path | None = None) -> Split:
     """Adopt a voice that comes as two graphs. Arguments and errors as for `split_voice`."""
     return _kept(
@@ -108,6 +110,46 @@ def split_pair(encoder: Path, decoder: Path, *, cache: Path | None = None) -> Sp
         lambda: _prepare(adopt_pair(read_model(encoder), read_model(decoder))),
         anew=False,
     )
+
+
+def prepare_voice(path: str | Path, *, cache: Path | None = None, anew: bool = False) -> Split:
+    """Make a voice ready to stream, whatever form it comes in.
+
+    Args:
+        path: a single-graph voice `.onnx`, or `encoder.onnx` beside a `decoder.onnx`, or a folder
+            with either.
+        cache: as for `split_voice`.
+        anew: as for `split_voice`; a pair is never cut.
+
+    Raises:
+        VoiceError: no voice there.
+        ModelFileError, CutError: as for `split_voice`.
+    """
+    model = model_path(Path(path))
+    decoder = decoder_beside(model)
+    if decoder is not None:
+        return split_pair(model, decoder, cache=cache)
+    return split_voice(model, cache=cache, anew=anew)
+
+
+def model_path(path: Path) -> Path:
+    """The model file meant by `path`, a file or a folder with one voice. Raises VoiceError."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise VoiceError(f"{path}: no such file or folder")
+    if (path / "encoder.onnx").is_file():
+        return path / "encoder.onnx"
+    models = sorted(path.glob("*.onnx"))
+    if len(models) != 1:
+        raise VoiceError(f"{path}: expected one .onnx voice in it, found {len(models)}")
+    return models[0]
+
+
+def decoder_beside(model: Path) -> Path | None:
+    """The second graph of a voice that comes as a pair; None for one that is a single graph."""
+    decoder = model.with_name("decoder.onnx")
+    return decoder if model.name == "encoder.onnx" and decoder.is_file() else None
 
 
 # --- cutting and checking ----------------------------------------------------------------------

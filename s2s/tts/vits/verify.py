@@ -1,19 +1,15 @@
-"""What the commands `voices verify`, `split`, `list` and `add` do, as functions.
-
-They return what they found; printing it is the command line's work.
-"""
+"""Whether a voice loses anything by streaming, measured on sentences."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.models.store import Store, StoreError
+from s2s.models.onnx_file import read_model, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     QUIET,
@@ -26,16 +22,11 @@ from s2s.tts.vits.check import (
 )
 from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.encoding import Encoded, encode
-from s2s.tts.vits.engine import model_path
+from s2s.tts.vits.errors import model_file_errors
 from s2s.tts.vits.graph.cuts import find_inputs
-from s2s.tts.vits.graph.file import read_model, write_model
 from s2s.tts.vits.parts import Parts, adopt_pair, cut_voice
-from s2s.tts.vits.split import Split, split_pair, split_voice
-from s2s.tts.vits.voice import VoiceError, config_path, read_config
+from s2s.tts.vits.split import Split, model_path, split_pair, split_voice
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
-
-HUB = "rhasspy/piper-voices"
-"""Where the Piper project publishes its voices."""
 
 MAX_DRIFT = 0.01
 """Part of the frame count by which a re-exported encoder may differ; more is a broken rhythm."""
@@ -79,6 +70,7 @@ class Verdict:
         return self.lossless and self.prosody_kept is not False
 
 
+@model_file_errors()
 def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Verdict:
     """Run the two checks that tell a good split from a bad one.
 
@@ -155,74 +147,3 @@ def _streamed(encoded: Encoded, split: Split) -> Block:
             mask="mask" in split.decoder_inputs,
         )
     return decode_in_pieces(decoding, encoded.total, DEFAULT_SCHEDULE)
-
-
-def prepare_voice(path: str | Path, *, anew: bool = False) -> Split:
-    """Cut a voice ahead of time. Errors as for `load_engine`."""
-    model = model_path(Path(path))
-    decoder = model.with_name("decoder.onnx")
-    if model.name == "encoder.onnx" and decoder.is_file():
-        return split_pair(model, decoder)
-    return split_voice(model, anew=anew)
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A voice on this machine."""
-
-    path: Path
-    language: str
-    sample_rate_hz: int
-    speakers: int
-    split: bool
-    """Ready to stream without being cut first."""
-
-
-def installed_voices(folders: Iterable[Path]) -> list[Installed]:
-    """Every voice below `folders`: an .onnx file with a config beside it that can be read."""
-    found: dict[Path, Installed] = {}
-    for folder in folders:
-        for model in sorted(folder.rglob("*.onnx")):
-            if ".split-" in model.parent.name or model.name == "decoder.onnx":
-                continue
-            try:
-                config = read_config(config_path(model))
-            except VoiceError:
-                continue
-            split = any(model.parent.glob(f"{model.name}.split-*/split.json"))
-            found[model] = Installed(
-                model, config.language, config.sample_rate_hz, config.speaker_count, split
-            )
-    return list(found.values())
-
-
-def add_voice(name: str, store: Store) -> Path:
-    """Fetch a published voice and its config; gives the model's path.
-
-    Args:
-        name: `piper:en_US-joe-medium`, or the same without `piper:`.
-        store: fetches and keeps.
-
-    Raises:
-        StoreError: not a voice's name, or it can't be fetched.
-    """
-    address = published_address(name)
-    store.path(f"{address}.json")
-    return store.path(address)
-
-
-def published_address(name: str) -> str:
-    """Where a voice is published: `hf://rhasspy/piper-voices/en/en_US/joe/medium/...onnx`.
-
-    Raises:
-        StoreError: not a voice's name.
-    """
-    plain = name.removeprefix("piper:")
-    match = re.fullmatch(r"(([a-z]{2,3})_[A-Z]{2})-([\w+]+)-(x_low|low|medium|high)", plain)
-    if match is None:
-        raise StoreError(
-            f"{name}: a Piper voice is named language_COUNTRY-name-quality, "
-            "such as piper:en_US-joe-medium. All names: https://huggingface.co/rhasspy/piper-voices"
-        )
-    locale, language, speaker, quality = match.groups()
-    return f"hf://{HUB}/{language}/{locale}/{speaker}/{quality}/{plain}.onnx"

@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Literal
 
 from s2s.tts.vits.encoding import Scales
+from s2s.tts.vits.errors import VoiceError
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
 
 PhonemeType = Literal["espeak", "text", "other"]
 
 PAD, BOS, EOS = "_", "^", "$"
 """Piper's marks: between phonemes, before the first, after the last."""
-
-
-class VoiceError(ValueError):
-    """A voice that can't be used. The message names the file or field and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.audio import Block
+from s2s.models.onnx_file import read_model, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
     TOLERANCE,
@@ -20,8 +21,7 @@ from s2s.tts.vits.check import (
     random_frames,
 )
 from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
-from s2s.tts.vits.graph.file import read_model, write_model
-from s2s.tts.vits.graph.graph import CutError
+from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, Parts, adopt_pair, cut_voice
 from s2s.tts.vits.windows import Context

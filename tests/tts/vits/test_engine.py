@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import Block
+from s2s.models.onnx_file import read_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import QUIET, TOLERANCE, difference, whole_audio
-from s2s.tts.vits.encoding import Scales, SpeechError, TokenFrames
+from s2s.tts.vits.encoding import Scales, TokenFrames
 from s2s.tts.vits.engine import Engine, OneShotEngine, Utterance, load_engine
+from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VoiceError
 from s2s.tts.vits.graph.cuts import find_inputs
-from s2s.tts.vits.graph.file import ModelFileError, read_model
-from s2s.tts.vits.graph.graph import CutError
 from s2s.tts.vits.pace import measure_pace
-from s2s.tts.vits.voice import VoiceError
 
 DATA = Path(__file__).parents[2] / "data" / "vits"
 IDS = {"_": [0], "^": [1], "$": [2], **{chr(97 + i): [3 + i] for i in range(26)}}

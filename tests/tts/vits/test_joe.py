@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from s2s.models.onnx_file import read_model, write_model
 from s2s.models.store import Store
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
@@ -14,7 +15,6 @@ from s2s.tts.vits.check import (
     random_frames,
 )
 from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
-from s2s.tts.vits.graph.file import read_model, write_model
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, cut_voice
 from s2s.tts.vits.verify import verify_voice

@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.vits import split as split_module
-from s2s.tts.vits.check import TRIAL_IDS, parts_audio
-from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
-from s2s.tts.vits.graph.file import (
+from s2s.models.onnx_file import (
     FLOAT,
     INT64,
     Model,
-    ModelFileError,
     Node,
     ValueInfo,
     parse_model,
     read_model,
     write_model,
 )
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.tts.vits import split as split_module
+from s2s.tts.vits.check import TRIAL_IDS, parts_audio
+from s2s.tts.vits.errors import CutError, ModelFileError
+from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
+from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.parts import adopt_pair, cut_voice
 from s2s.tts.vits.split import Split, split_pair, split_voice
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.vits.encoding import Scales
-from s2s.tts.vits.voice import Streaming, VoiceError, config_path, read_config
+from s2s.tts.vits.errors import VoiceError
+from s2s.tts.vits.voice import Streaming, config_path, read_config
 
 IDS = {"_": [0], "^": [1], "$": [2], " ": [3], "a": [4], "b": [5], "ts": [6, 7], ",": [8]}
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from s2s.tts.vits.graph.file import Model, Node, Tensor, int_attribute, tensor
+from s2s.models.onnx_file import Model, Node, Tensor, int_attribute, tensor
 from s2s.tts.vits.graph.graph import Graph
 
 _SKEWING = frozenset({"Pad", "Reshape", "Slice"})

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from s2s.tts.vits.graph.file import FLOAT, INT64, Model, Node
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.models.onnx_file import FLOAT, INT64, Model, Node
+from s2s.tts.vits.errors import CutError
+from s2s.tts.vits.graph.graph import Graph
 
 OLDEST_OPSET, NEWEST_OPSET = 11, 26
 """Operator sets whose convolutions, slices and pads mean what this package takes them to mean."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from s2s.tts.vits.graph.file import Model, Node, ValueInfo
-
-
-class CutError(ValueError):
-    """The graph has no such part. The message says what was looked for."""
+from s2s.models.onnx_file import Model, Node, ValueInfo
+from s2s.tts.vits.errors import CutError
 
 
 class Graph:

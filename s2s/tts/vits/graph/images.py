@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from s2s.tts.vits.graph.file import Attribute, Model, Node, Tensor, ints_attribute, tensor
+from s2s.models.onnx_file import Attribute, Model, Node, Tensor, ints_attribute, tensor
 
 _TO_IMAGE, _TO_LINE = "image/to_image", "image/to_line"
 

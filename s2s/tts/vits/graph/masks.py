@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from s2s.tts.vits.graph.file import Model, Node
+from s2s.models.onnx_file import Model, Node
 from s2s.tts.vits.graph.graph import Graph
 
 _KEEPING = frozenset({"Cast", "Unsqueeze", "Squeeze", "Transpose", "Identity"})

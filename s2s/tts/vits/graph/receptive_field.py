@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from s2s.tts.vits.graph.file import Node
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.models.onnx_file import Node
+from s2s.tts.vits.errors import CutError
+from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.windows import Context
 
 _TIME_AXIS = 2

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from s2s.tts.vits.graph.file import (
+from s2s.models.onnx_file import (
     FLOAT,
     INT64,
     Attribute,
@@ -35,7 +35,8 @@ from s2s.tts.vits.graph.file import (
     ints_attribute,
     tensor,
 )
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.tts.vits.errors import CutError
+from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.graph.receptive_field import (
     Kernel,
     Kind,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from s2s.models.onnx_file import Model, read_model, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.graph.attention import narrow_attention
-from s2s.tts.vits.graph.file import Model, read_model, write_model
 from s2s.tts.vits.graph.masks import drop_masks
 from s2s.tts.vits.parts import cut_voice
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.models.onnx_file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import FramesOf, decode_at_once, fixed_inputs, random_frames
-from s2s.tts.vits.graph.file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
-from s2s.tts.vits.graph.graph import CutError, Graph
+from s2s.tts.vits.errors import CutError
+from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.graph.receptive_field import kernel_of, receptive_field
 from s2s.tts.vits.parts import CUTS, Cut, Parts, adopt_pair, cut_voice
 
@@ -57,7 +58,7 @@ def test_a_graph_of_unknown_receptive_field_gets_the_safe_context() -> None:
 
 
 def conv(name: str, **attributes: tuple[int, ...]) -> Model:
-    from s2s.tts.vits.graph.file import ints_attribute
+    from s2s.models.onnx_file import ints_attribute
 
     node = Node(
         name, ("x", "w"), ("y",), "the node", "",

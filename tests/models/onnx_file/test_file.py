@@ -7,14 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from s2s.system.onnx import onnx_session
-from s2s.tts.vits.graph.file import (
+from s2s.models.onnx_file import (
     FLOAT,
     INT64,
     Attribute,
     Model,
-    ModelFileError,
     Node,
+    OnnxFileError,
     Tensor,
     ValueInfo,
     int_attribute,
@@ -24,8 +23,9 @@ from s2s.tts.vits.graph.file import (
     tensor,
     write_model,
 )
+from s2s.system.onnx import onnx_session
 
-DATA = Path(__file__).parents[3] / "data" / "vits"
+DATA = Path(__file__).parents[2] / "data" / "vits"
 STEADY = (DATA / "steady.onnx").read_bytes()
 
 
@@ -114,15 +114,15 @@ def test_a_weight_of_typed_data_is_read() -> None:
     ],
 )
 def test_harmful_files_get_a_clear_error(data: bytes, reason: str) -> None:
-    with pytest.raises(ModelFileError, match=reason):
+    with pytest.raises(OnnxFileError, match=reason):
         parse_model(data)
 
 
 def test_the_error_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"missing\.onnx: cannot be read"):
+    with pytest.raises(OnnxFileError, match=r"missing\.onnx: cannot be read"):
         read_model(tmp_path / "missing.onnx")
     (tmp_path / "cut.onnx").write_bytes(STEADY[:5000])
-    with pytest.raises(ModelFileError, match=r"cut\.onnx: truncated"):
+    with pytest.raises(OnnxFileError, match=r"cut\.onnx: truncated"):
         read_model(tmp_path / "cut.onnx")
 
 
@@ -134,13 +134,13 @@ def test_a_damaged_file_is_read_or_refused(position: int, value: int) -> None:
     data[position] = value
     try:
         model = parse_model(bytes(data))
-    except ModelFileError:
+    except OnnxFileError:
         return
     assert isinstance(model, Model)
 
 
 def test_a_weight_without_numpy_form_says_so() -> None:
-    with pytest.raises(ModelFileError, match="item type 8"):
+    with pytest.raises(OnnxFileError, match="item type 8"):
         Tensor("names", (1,), 8, b"").array()
 
 

@@ -1,0 +1,38 @@
+"""What this library raises: all of it is a `VitsError`. The message says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from s2s.core.errors import StageError
+from s2s.models.onnx_file import OnnxFileError
+
+
+class VitsError(StageError):
+    """A voice that cannot be loaded, or cannot say something."""
+
+
+class ModelFileError(VitsError):
+    """A file that is no usable ONNX model. The message names the file and the reason."""
+
+
+class CutError(VitsError):
+    """The graph has no such part. The message says what was looked for."""
+
+
+class VoiceError(VitsError):
+    """A voice that can't be used. The message names the file or field and what to do."""
+
+
+class SpeechError(VitsError):
+    """The voice could not say this. The message says why."""
+
+
+@contextmanager
+def model_file_errors() -> Iterator[None]:
+    """A file that the reader of the ONNX format refuses meanwhile is a `ModelFileError`."""
+    try:
+        yield
+    except OnnxFileError as error:
+        raise ModelFileError(str(error)) from error
