@@ -15,8 +15,9 @@ from typing import Literal
 
 from s2s.core.setting import setting
 from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.llama_engines import Engine, Request, load_engine
+from s2s.llm.llama_engine import Engine, LlamaEngine, Request
 from s2s.models.resources import Resources
+from s2s.system.compute import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ class LlamaChat:
         _check(config)
         path = gguf_file(resources.store.path(config.model))
         self._config = config
-        self._engine: Engine | None = load_engine(
+        self._engine: Engine | None = LlamaEngine(
             config.engine,
             path,
-            threads=resources.threads,
+            threads=lambda: resources.compute.threads(Work.FIRST_SOUND, resources.threads),
             context_tokens=config.context_tokens,
             gpu_layers=config.gpu_layers,
             chat_template=config.chat_template,

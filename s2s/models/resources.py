@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from s2s.models.store import Store
+from s2s.system.compute import Compute, shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +15,5 @@ class Resources:
     store: Store
     threads: int = 1
     """Threads this backend may use."""
+    compute: Compute = field(default_factory=shared)
+    """Says how many of them at any moment."""

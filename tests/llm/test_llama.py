@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from s2s.llm import llama, llama_engines
+from s2s.llm import llama, llama_engine
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
-from s2s.llm.llama_engines import Request, Take
+from s2s.llm.llama_engine import LlamaEngine, Request, Take
 from s2s.models.resources import Resources
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
@@ -55,7 +55,7 @@ def chat(
 
     def make(answer: Callable[[Take], None], **options: float) -> tuple[LlamaChat, ScriptedEngine]:
         engine = ScriptedEngine(answer)
-        monkeypatch.setattr(llama, "load_engine", lambda *_, **__: engine)
+        monkeypatch.setattr(llama, "LlamaEngine", lambda *_, **__: engine)
         config = LlamaConfig(**options)  # pyright: ignore[reportArgumentType]
         return LlamaChat(config, Resources(Folder())), engine  # pyright: ignore
 
@@ -171,13 +171,13 @@ def test_one_file_is_found_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(llama_engines, "_installed", lambda module: False)
+    monkeypatch.setattr(llama_engine, "installed", list)
     for engine in ("auto", "xllamacpp", "llama-cpp-python"):
         with pytest.raises(LlmError, match="pip install"):
-            llama_engines.load_engine(
+            LlamaEngine(
                 engine,
                 tmp_path,
-                threads=1,
+                threads=lambda: 1,
                 context_tokens=256,
                 gpu_layers=0,
                 chat_template=None,

@@ -1,0 +1,334 @@
+"""A chat model on llama.cpp's C API: which tokens it is shown, which it writes. Knows no threads
+of ours, no queues and no turns.
+
+The library is the one inside the `xllamacpp` wheel, or the one that `llama-cpp-python` compiled.
+Everything is decided here, token by token: how many threads compute the next one, whether to go
+on, what is kept of the last conversation.
+"""
+
+from __future__ import annotations
+
+import codecs
+import ctypes
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.chat_template import CHATML, ChatTemplate
+from s2s.llm.token_sampling import TokenSampling
+from s2s.system.llama_context import Context, Model
+from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
+
+BATCH_TOKENS = 64
+"""Prompt tokens between two questions whether to go on: about 0.3 s on two cores."""
+PACKAGES = {"xllamacpp": "xllamacpp", "llama-cpp-python": "llama_cpp"}
+"""Engine -> the package whose library it is."""
+PIECE_BYTES = 256
+"""More than any token stands for."""
+
+Take = Callable[[str], bool]
+"""Takes a piece of the answer, or "" as a sign of life; true ends the generation."""
+Threads = Callable[[], int]
+"""How many threads compute the next token: asked before each, see `s2s.system.compute`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to answer, and how. Meanings as in `s2s.llm.llama.LlamaConfig`."""
+
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+    temperature: float
+    top_p: float
+    repeat_penalty: float
+    seed: int | None
+    stop_at: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """What a chat model is answered by."""
+
+    def generate(self, request: Request, take: Take) -> None: ...
+
+    def evaluate(self, request: Request) -> None: ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    def close(self) -> None: ...
+
+
+class LlamaEngine:
+    """A loaded model and the cache of its last conversation. Safe from several threads; calls
+    take turns.
+
+    Raises:
+        LlmError: the library is not installed, or cannot load the file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        *,
+        threads: Threads,
+        context_tokens: int,
+        gpu_layers: int,
+        chat_template: str | None,
+    ) -> None:
+        try:
+            model = Model(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
+            context = Context(model, context_tokens, BATCH_TOKENS, threads(), vectors=False)
+        except LlamaCppError as error:
+            raise LlmError(
+                f"{path} cannot be loaded as a GGUF model ({error}). Fetch it again, or choose "
+                "another file; a model too large for the memory fails the same way."
+            ) from error
+        self._tokens = _Tokens(model)
+        self._template = self._tokens.template(chat_template)
+        self._threads = threads
+        self._context: Context | None = context
+        self._held: list[int] = []  # the tokens in the cache
+        self._lock = threading.Lock()
+
+    def generate(self, request: Request, take: Take) -> None:
+        """Write the answer, piece by piece, into `take`; blocks until the end.
+
+        Raises:
+            LlmError: the conversation does not fit, or the library failed.
+        """
+        with self._lock:
+            prompt = self._fitting(request)
+            room = self._open().room - len(prompt)
+            if not self._show(prompt, take):
+                return
+            words = _Words(request.stop_at)
+            for token in self._write(request, min(request.max_tokens, room)):
+                piece = words.push(self._tokens.piece(token))
+                if take(piece) or words.ended:
+                    return
+            take(words.flush())
+
+    def evaluate(self, request: Request) -> None:
+        """Evaluate the conversation and write nothing.
+
+        Raises:
+            LlmError: the conversation does not fit, or the library failed.
+        """
+        with self._lock:
+            self._show(self._fitting(request), lambda _: False)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text`, exact."""
+        self._open()
+        return len(self._tokens.of(text))
+
+    def close(self) -> None:
+        """Free the model. Idempotent."""
+        with self._lock:
+            context, self._context = self._context, None
+            if context is not None:
+                context.close()
+                self._tokens.close()
+
+    def _open(self) -> Context:
+        if self._context is None:
+            raise LlmError("the language model was used after it was closed.")
+        return self._context
+
+    def _fitting(self, request: Request) -> list[int]:
+        """The conversation as tokens; there is room for one more."""
+        room = self._open().room
+        prompt = self._tokens.of(self._template.render(request.messages), special=True)
+        if len(prompt) >= room:
+            raise too_long(len(prompt), room)
+        return prompt
+
+    def _show(self, prompt: list[int], take: Take) -> bool:
+        """Bring the cache to hold `prompt`, with the logits of its last token; what it holds
+        already is not computed again. False when `take` wants no more."""
+        context = self._open()
+        same = next(
+            (at for at, (a, b) in enumerate(zip(self._held, prompt, strict=False)) if a != b),
+            min(len(self._held), len(prompt)),
+        )
+        same = min(same, len(prompt) - 1)
+        self._keep(same)
+        for start in range(same, len(prompt), BATCH_TOKENS):
+            if take(""):
+                return False
+            self._feed(context, prompt[start : start + BATCH_TOKENS])
+        return True
+
+    def _keep(self, count: int) -> None:
+        """Forget all but the first `count` tokens."""
+        context = self._open()
+        if count == len(self._held):
+            return
+        kept = self._held[:count]
+        try:
+            context.rewind(count)
+        except LlamaCppError:  # a recurrent model's state cannot go back
+            context.clear()
+            self._held = []
+            for start in range(0, count, BATCH_TOKENS):
+                self._feed(context, kept[start : start + BATCH_TOKENS])
+        self._held = kept
+
+    def _feed(self, context: Context, tokens: list[int]) -> None:
+        context.use_threads(self._threads())
+        try:
+            context.feed_tokens(tokens)
+        except LlamaCppError as error:
+            context.clear()
+            self._held = []
+            raise LlmError(f"the language model failed: {error}") from error
+        self._held += tokens
+
+    def _write(self, request: Request, count: int) -> Iterator[int]:
+        """Tokens of the answer until the model ends it, at most `count`."""
+        context = self._open()
+        sampling = TokenSampling(request.temperature, request.top_p, request.repeat_penalty)
+        random = np.random.default_rng(request.seed)
+        for _ in range(count):
+            token = sampling.choose(context.logits(), self._held, random)
+            if self._tokens.ends(token):
+                return
+            yield token
+            if len(self._held) >= context.room:
+                return
+            self._feed(context, [token])
+
+
+ALL_LAYERS = 1 << 16
+
+
+def _library(name: str) -> Library:
+    """The library of the engine `name`; of `auto` the wheel's, else the compiled one."""
+    names = ("xllamacpp", "llama-cpp-python") if name == "auto" else (name,)
+    here = {package for package, _ in installed()}
+    for each in names:
+        if PACKAGES[each] in here:
+            return library(PACKAGES[each])
+    raise LlmError(f"the engine {names[0]} is not installed. Run: pip install {names[0]}")
+
+
+class _Tokens:
+    """Text to a model's tokens and back."""
+
+    def __init__(self, model: Model) -> None:
+        self._model: Model | None = model
+        self._lib = model.lib
+        self._vocabulary = self._lib.number("llama_model_get_vocab", model.handle)
+        self._adds_bos = bool(self._lib.number("llama_vocab_get_add_bos", self._vocabulary))
+        self._buffer = ctypes.create_string_buffer(PIECE_BYTES)
+        self._bos = self._special("llama_vocab_bos")
+
+    def template(self, given: str | None) -> ChatTemplate:
+        """The given template, the model's own, or the commonest."""
+        assert self._model is not None
+        own = self._lib.text("llama_model_chat_template", self._model.handle, None)
+        eos = self._special("llama_vocab_eos")
+        return ChatTemplate(given or own or CHATML, bos=self._bos, eos=eos)
+
+    def of(self, text: str, *, special: bool = False) -> list[int]:
+        """Tokens of `text`. `special`: it is a whole prompt, whose control tokens are meant."""
+        begins = special and self._adds_bos
+        if begins and self._bos:
+            text = text.removeprefix(self._bos)  # the library puts it in front itself
+        encoded = text.encode(errors="replace")
+        room = len(encoded) + 8
+        found = np.empty(room, np.int32)
+        count = self._lib.number(
+            "llama_tokenize",
+            self._vocabulary,
+            encoded,
+            len(encoded),
+            found.ctypes.data,
+            room,
+            begins,
+            special,
+        )
+        if count < 0:
+            raise LlmError(f"the language model cannot read a text of {len(encoded)} bytes")
+        return found[:count].tolist()
+
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        """The bytes that `token` stands for; control tokens stand for nothing unless `special`."""
+        size = self._lib.number(
+            "llama_token_to_piece",
+            self._vocabulary,
+            token,
+            self._buffer,
+            PIECE_BYTES,
+            0,
+            special,
+        )
+        return self._buffer.raw[: max(size, 0)]
+
+    def ends(self, token: int) -> bool:
+        """`token` ends an answer."""
+        return bool(self._lib.number("llama_vocab_is_eog", self._vocabulary, token))
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._model = None
+
+    def _special(self, name: str) -> str:
+        token = self._lib.number(name, self._vocabulary)
+        if token < 0:
+            return ""
+        return self.piece(token, special=True).decode(errors="replace")
+
+
+class _Words:
+    """Bytes of tokens to text: whole characters, up to the first text that ends an answer."""
+
+    def __init__(self, stop_at: tuple[str, ...]) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._stop_at = stop_at
+        self._waiting = ""
+        self.ended = False
+
+    def push(self, piece: bytes) -> str:
+        """What can be given out: nothing of what may yet become a text to stop at."""
+        self._waiting += self._decoder.decode(piece)
+        return self._ready()
+
+    def flush(self) -> str:
+        """The rest."""
+        self._waiting += self._decoder.decode(b"", final=True)
+        ready = self._ready()
+        if self.ended:
+            return ready
+        ready, self._waiting = ready + self._waiting, ""
+        return ready
+
+    def _ready(self) -> str:
+        found = [at for stop in self._stop_at if stop and (at := self._waiting.find(stop)) >= 0]
+        if found:
+            self.ended = True
+            ready, self._waiting = self._waiting[: min(found)], ""
+            return ready
+        held = max((_overlap(self._waiting, stop) for stop in self._stop_at), default=0)
+        cut = len(self._waiting) - held
+        ready, self._waiting = self._waiting[:cut], self._waiting[cut:]
+        return ready
+
+
+def _overlap(text: str, stop: str) -> int:
+    """Characters at the end of `text` that `stop` begins with."""
+    longest = min(len(text), len(stop) - 1)
+    return next((n for n in range(longest, 0, -1) if text.endswith(stop[:n])), 0)
+
+
+def too_long(prompt_tokens: int, context_tokens: int) -> LlmError:
+    """The error for a conversation that does not fit."""
+    return LlmError(
+        f"the conversation has {prompt_tokens} tokens and the model's context {context_tokens}. "
+        "Raise context_tokens, or keep fewer turns in the history."
+    )

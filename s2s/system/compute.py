@@ -1,0 +1,150 @@
+"""Who computes: what the person waits for goes first, and other programs keep the cores they use.
+
+Two facts make this worth a place of its own. A library whose threads meet at a barrier (llama.cpp
+has several hundred a token) stands still for a whole time slice whenever one of its threads loses
+its core; with a thread less it does not. And of two models that compute at once on two cores, the
+one that the person waits for must not be slowed down by one that merely works ahead.
+
+See docs/decisions/busy-machine.md for what was measured.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from functools import cache
+
+from s2s.system.cpu import cores
+
+WINDOW_S = 1.0
+"""Other programs' use of the processor is looked at over this time."""
+SAMPLE_S = 0.1
+"""Counters of the system are read this often at the most; their own step is 10 ms."""
+NOTICED = 0.12
+"""Less of a core than this in use by others does not count: a window that is redrawn."""
+LONGEST_WAIT_S = 2.0
+"""Work ahead waits for more urgent work this long at the most, then goes on beside it."""
+
+
+class Work(IntEnum):
+    """What is computed, the most urgent first."""
+
+    HEARING = 0
+    """Speech that is going on: voice activity, end of turn, words."""
+    FIRST_SOUND = 1
+    """Until the answer is heard: its first words, and the first sound of them."""
+    SOUND_AHEAD = 2
+    """The rest of what is being said."""
+    TEXT_AHEAD = 3
+    """Text that will be said later."""
+
+
+Counters = Callable[[], tuple[float, float]]
+"""Gives seconds of processor time so far: of all programs, and of this one."""
+
+
+def counters() -> tuple[float, float]:
+    """What the system has counted since it started."""
+    import psutil
+
+    times = psutil.cpu_times()
+    busy = sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "steal", 0.0)
+    busy -= getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
+    return busy, time.process_time()
+
+
+class OtherLoad:
+    """How many cores other programs have used lately. Any thread."""
+
+    def __init__(
+        self, read: Counters = counters, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read = read
+        self._now = now
+        self._lock = threading.Lock()
+        self._samples: deque[tuple[float, float]] = deque()
+        self.observe()
+
+    def observe(self) -> None:
+        """Note where the counters stand; cheap, and meant to be called often."""
+        with self._lock:
+            self._observe(self._now())
+
+    def cores(self) -> float:
+        """Cores that others used over the last second, or since it was last asked."""
+        with self._lock:
+            now_s = self._now()
+            self._observe(now_s)
+            (first_s, first), (last_s, last) = self._samples[0], self._samples[-1]
+            return max(0.0, (last - first) / (last_s - first_s)) if last_s > first_s else 0.0
+
+    def _observe(self, now_s: float) -> None:
+        if self._samples and now_s - self._samples[-1][0] < SAMPLE_S:
+            return
+        busy, own = self._read()
+        self._samples.append((now_s, busy - own))
+        while len(self._samples) > 2 and self._samples[1][0] <= now_s - WINDOW_S:
+            self._samples.popleft()
+
+
+class Compute:
+    """Decides how many threads a piece of work gets, and what waits for what. One a process."""
+
+    def __init__(
+        self,
+        *,
+        count: int | None = None,
+        load: OtherLoad | None = None,
+    ) -> None:
+        """``count``: cores there are; None: as the system says."""
+        self._cores = count or cores()
+        self._load = load or OtherLoad()
+        self._changed = threading.Condition()
+        self._running: dict[Work, int] = dict.fromkeys(Work, 0)
+
+    def observe(self) -> None:
+        """Note what other programs do; called a few times a second while anybody listens."""
+        self._load.observe()
+
+    def threads(self, work: Work, most: int) -> int:
+        """How many threads `work` gets now, 1 to ``most``: the cores that neither other programs
+        nor more urgent work of this one use."""
+        others = math.ceil(max(0.0, self._load.cores() - NOTICED))
+        with self._changed:
+            own = sum(count for each, count in self._running.items() if each < work)
+        return max(1, min(most, self._cores - others - own))
+
+    @contextmanager
+    def working(self, work: Work, threads: int = 1) -> Iterator[None]:
+        """`work` computes meanwhile, in so many threads."""
+        with self._changed:
+            self._running[work] += threads
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running[work] -= threads
+                self._changed.notify_all()
+
+    def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None:
+        """Let more urgent work go first where no core is left beside it; returns at once
+        otherwise, when `stop` says so after a change, and in any case after `LONGEST_WAIT_S`."""
+        free = self._cores - math.ceil(max(0.0, self._load.cores() - NOTICED))
+
+        def may_go() -> bool:
+            urgent = sum(count for each, count in self._running.items() if each < work)
+            return urgent == 0 or urgent < free or stop()
+
+        with self._changed:
+            self._changed.wait_for(may_go, LONGEST_WAIT_S)
+
+
+@cache
+def shared() -> Compute:
+    """The one of this process."""
+    return Compute()

@@ -1,0 +1,155 @@
+"""llama.cpp token by token: what is shown again, what is kept, and where an answer ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.llama_engine import BATCH_TOKENS, LlamaEngine, Request, _Words
+from s2s.models.store import Store
+
+ASKED = ChatMessage("user", "What is the capital of France?")
+
+
+def words(text: str, stop_at: tuple[str, ...], sizes: list[int]) -> str:
+    """`text` given as bytes in pieces of these sizes, then all that is left."""
+    each, data, given_out = _Words(stop_at), text.encode(), ""
+    for size in sizes:
+        piece, data = data[:size], data[size:]
+        given_out += each.push(piece)
+        if each.ended:
+            return given_out
+    return given_out + each.push(data) + ("" if each.ended else each.flush())
+
+
+@given(
+    st.text(alphabet="ab€😀\n"),
+    st.lists(st.text(alphabet="ab€", min_size=1, max_size=3), max_size=2).map(tuple),
+    st.lists(st.integers(0, 5)),
+)
+def test_any_split_gives_the_text_up_to_the_first_stop(
+    text: str, stop_at: tuple[str, ...], sizes: list[int]
+) -> None:
+    found = [at for stop in stop_at if (at := text.find(stop)) >= 0]
+    # Of two that begin apart, the one that ends first is seen first.
+    expected = {text[: min(found)] if found else text} | {
+        text[:at] for at in found if len(stop_at) > 1
+    }
+    assert words(text, stop_at, sizes) in expected
+
+
+def test_half_a_character_at_the_end_is_no_error() -> None:
+    each = _Words(())
+    assert each.push("é".encode()[:1]) == ""
+    assert each.flush() == "\ufffd"
+
+
+@pytest.fixture(scope="module")
+def counted() -> list[int]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def engine(resources_path: Path, counted: list[int]) -> Iterator[LlamaEngine]:
+    def threads() -> int:
+        counted.append(1)
+        return 1
+
+    made = LlamaEngine(
+        "auto",
+        resources_path,
+        threads=threads,
+        context_tokens=512,
+        gpu_layers=0,
+        chat_template=None,
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def resources_path() -> Path:
+    folder = Store().path("smollm2-135m")
+    return folder if folder.is_file() else next(folder.glob("*.gguf"))
+
+
+def request(*messages: ChatMessage, max_tokens: int = 12) -> Request:
+    return Request(messages, max_tokens, 0.0, 0.9, 1.0, None, ())
+
+
+def answer(engine: LlamaEngine, asked: Request, take: Callable[[str], bool] = bool) -> str:
+    heard: list[str] = []
+
+    def keep(piece: str) -> bool:
+        heard.append(piece)
+        return False
+
+    engine.generate(asked, keep)
+    return "".join(heard)
+
+
+@pytest.mark.models
+def test_what_was_shown_before_is_not_computed_again(
+    engine: LlamaEngine, counted: list[int]
+) -> None:
+    long = request(ChatMessage("system", "word " * 200), ASKED, max_tokens=1)
+    first = answer(engine, long)
+    counted.clear()
+    assert answer(engine, long) == first
+    assert len(counted) <= 2  # the last token of the prompt, and the answer's
+    counted.clear()
+    engine.evaluate(request(ChatMessage("system", "word " * 200), ChatMessage("user", "Why?")))
+    assert len(counted) == 1
+
+
+@pytest.mark.models
+def test_the_cache_changes_no_answer(engine: LlamaEngine) -> None:
+    asked = [ChatMessage("user", text) for text in ("Why is the sky blue?", "Who wrote Hamlet?")]
+    apart = []
+    for each in asked:
+        engine.evaluate(request(ChatMessage("user", "x" * 300)))
+        apart.append(answer(engine, request(each)))
+    assert [answer(engine, request(each)) for each in asked] == apart
+
+
+@pytest.mark.models
+def test_threads_are_asked_for_before_every_token(engine: LlamaEngine, counted: list[int]) -> None:
+    engine.evaluate(request(ASKED))
+    counted.clear()
+    answer(engine, request(ASKED, max_tokens=5))
+    assert 5 <= len(counted) <= 7
+
+
+@pytest.mark.models
+def test_a_long_prompt_is_shown_in_batches_that_can_be_stopped(engine: LlamaEngine) -> None:
+    asked = [0]
+
+    def stop(piece: str) -> bool:
+        asked[0] += 1
+        return asked[0] > 2
+
+    engine.generate(request(ChatMessage("user", "word " * (BATCH_TOKENS * 5))), stop)
+    assert asked[0] == 3
+
+
+@pytest.mark.models
+def test_control_tokens_count_as_words_where_text_is_counted(engine: LlamaEngine) -> None:
+    assert engine.count_tokens("<|im_end|>") > 1
+
+
+@pytest.mark.models
+def test_it_answers_no_more_once_it_is_closed(resources_path: Path) -> None:
+    made = LlamaEngine(
+        "auto", resources_path, threads=lambda: 1, context_tokens=256, gpu_layers=0,
+        chat_template="{{ messages[-1].content }}",
+    )  # fmt: skip
+    assert answer(made, request(ChatMessage("user", "One, two,"), max_tokens=3))
+    made.close()
+    made.close()
+    with pytest.raises(LlmError, match="closed"):
+        made.count_tokens("x")
