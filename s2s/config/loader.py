@@ -16,10 +16,11 @@ from typing import Any, cast
 
 import yaml
 
-from s2s.config import registry, typed
+from s2s.config import registry, settings_yaml, typed
 from s2s.config.schema import Config, StageConfig, sections
 from s2s.config.typed import Given, SettingError, Tree
 from s2s.core.setting import former_names
+from s2s.system.encoding import EncodingError
 
 DEFAULT_PROFILE = "embedded"
 RESERVED = ("S2S_HOME", "S2S_PROFILE", "S2S_CONFIG", "S2S_LOG_LEVEL")
@@ -102,14 +103,18 @@ def read_file(path: Path) -> Tree:
         SettingError: not there, not YAML, or not sections of settings.
     """
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = settings_yaml.read(path.read_bytes()) or {}
+        if isinstance(document, dict):
+            return typed.tree(document, str(path))
     except OSError as error:
         raise SettingError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except EncodingError as error:
+        raise SettingError(f"{path}: {error}.") from error
+    except (yaml.YAMLError, ValueError) as error:
         raise SettingError(f"{path}: is not YAML ({error}).") from error
-    if not isinstance(document or {}, dict):
-        raise SettingError(f"{path}: must hold sections such as `tts:`, got {document!r}")
-    return typed.tree(document or {}, str(path))
+    except RecursionError as error:
+        raise SettingError(f"{path}: is nested without end, or too deeply.") from error
+    raise SettingError(f"{path}: must hold sections such as `tts:`, got {document!r}")
 
 
 def _profile_folder() -> Path:
@@ -127,9 +132,9 @@ def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
     built = cast(StageConfig, typed.build(sections()[stage], own, stage))
     backend = registry.find(stage, built.backend)
     wanted = registry.config_class(backend)
-    given = _normalised(backend, typed.section(section.get("options", {}), f"{stage}.options"))
     known = typed.field_types(wanted)
-    given = typed.renamed(wanted, given, stage)
+    options = typed.section(section.get("options", {}), f"{stage}.options")
+    given = _normalised(backend, typed.renamed(wanted, options, stage))
     for key, value in given.items():
         if key not in known:
             unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
@@ -164,10 +169,11 @@ def _laid_over(low: Tree, high: Tree) -> Tree:
 
 
 def _environment_keys(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(variable, key, text) for every variable that is a setting."""
+    """(variable, key, text) for every variable that is a setting. An empty one is not given: so
+    compose files and scripts pass on what nobody has set."""
     keys: list[tuple[str, str, str]] = []
     for name, text in sorted(environment.items()):
-        if not name.startswith(_ENVIRONMENT) or name in RESERVED:
+        if not name.startswith(_ENVIRONMENT) or name in RESERVED or not text.strip():
             continue
         section, _, key = name.removeprefix(_ENVIRONMENT).lower().partition("_")
         keys.append((name, f"{section}.{key.replace('__', '.')}" if key else section, text))
@@ -178,12 +184,13 @@ def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
     """A tree of (origin, dotted key, text). A key that a stage has not is its backend's option."""
     result: Tree = {}
     for origin, key, text in keys:
-        names = key.replace("-", "_").split(".")
+        names = key.split(".")
         if len(names) < 2 or not all(names):
             raise SettingError(f"{origin}: name a setting as section.key, got {key}")
         if names[0] not in sections():
             raise SettingError(f"{origin}: {typed.unknown_key(names[0], sections())}")
         fields = typed.field_types(sections()[names[0]])
+        names[1] = names[1].replace("-", "_")  # deeper, a key may be of a user's own: pt-BR
         former = former_names(sections()[names[0]])
         if names[0] in registry.STAGES and names[1] not in (*fields, *former):
             names.insert(1, "options")

@@ -1,7 +1,8 @@
 """Frozen dataclasses from plain values, types checked; and back.
 
-Values come from YAML (already typed) or as text (environment, flags), which the field's type
-decides how to read. A mapping that is given replaces its default whole. Knows no setting by name.
+Values come as text (environment, flags, plain scalars of YAML), which the field's type decides how
+to read, or typed (quoted text and lists of YAML, values of a program). A mapping that is given
+replaces its default whole. Knows no setting by name.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 
 import yaml
 
+from s2s.config import settings_yaml
+from s2s.config.settings_yaml import Plain, meaning
 from s2s.core.setting import former_names
 
 log = logging.getLogger(__name__)
@@ -50,9 +53,13 @@ Tree = dict[str, "Tree | Given"]
 def tree(values: Mapping[object, object], origin: str) -> Tree:
     """Plain nested mappings as a tree of values given by `origin`."""
     return {
-        str(key): tree(value, origin) if isinstance(value, Mapping) else Given(value, origin)
+        str(key): tree(value, origin) if isinstance(value, Mapping) else _given(value, origin)
         for key, value in values.items()
     }
+
+
+def _given(value: object, origin: str) -> Given:
+    return Given(value, origin, is_text=isinstance(value, Plain))
 
 
 def merged(low: Tree, high: Tree) -> Tree:
@@ -123,13 +130,17 @@ def build(cls: type, node: Tree, path: str = "") -> object:
 
 
 def renamed(cls: type, node: Tree, path: str) -> Tree:
-    """The tree with the former names of settings replaced by today's, and a warning for each.
+    """The tree with the former names of settings replaced by today's, and a warning for each; and
+    with `_` for `-` in the names of settings, which is how flags may write them.
 
     Where both are given the later one wins: merged layers are in order, the highest last.
     """
     former = former_names(cls)
+    known = {field.name for field in dataclasses.fields(cls)}
     result: Tree = {}
     for key, value in node.items():
+        underscored = key.replace("-", "_")
+        key = underscored if underscored in known or underscored in former else key
         name = former.get(key, key)
         if name != key:
             section = f"{path}." if path else ""
@@ -194,10 +205,13 @@ def section(node: Tree | Given, where: str) -> Tree:
 
 
 def _plain_tree(node: Tree) -> dict[str, object]:
-    return {
-        key: _plain_tree(value) if isinstance(value, dict) else value.value
-        for key, value in node.items()
-    }
+    plain_tree: dict[str, object] = {}
+    for key, value in node.items():
+        if isinstance(value, dict):
+            plain_tree[key] = _plain_tree(value)
+        else:
+            plain_tree[key] = Plain(value.value) if value.is_text else value.value
+    return plain_tree
 
 
 def _from_union(given: Given, hints: tuple[object, ...], where: str) -> object:
@@ -214,8 +228,12 @@ def _from_union(given: Given, hints: tuple[object, ...], where: str) -> object:
 
 
 def _from_literal(given: Given, allowed: tuple[object, ...], where: str) -> object:
+    text = str(given.value).strip()
     for value in allowed:
-        if given.value == value or (given.is_text and str(given.value).strip() == str(value)):
+        if given.is_text:  # on, off, yes and no are the setting's own words here
+            if text.casefold() == str(value).casefold():
+                return value
+        elif given.value == value:
             return value
     raise _wrong(given, where, f"one of {', '.join(str(value) for value in allowed)}")
 
@@ -231,7 +249,7 @@ def _from_list(given: Given, hints: tuple[object, ...], where: str) -> object:
     if len(value) != len(hints):
         raise _wrong(given, where, f"a list of {len(hints)}")
     return tuple(
-        convert(dataclasses.replace(given, value=item), hint, f"{where}[{i}]")
+        convert(_item(given, item), hint, f"{where}[{i}]")
         for i, (item, hint) in enumerate(zip(value, hints, strict=True))
     )
 
@@ -240,15 +258,20 @@ def _from_mapping(given: Given, hints: tuple[object, ...], where: str) -> object
     value = given.value
     if given.is_text:
         try:
-            value = yaml.safe_load(str(value))
-        except yaml.YAMLError:
+            value = settings_yaml.read(str(value).encode())
+        except (yaml.YAMLError, RecursionError):
             value = None
     if not isinstance(value, Mapping):
         raise _wrong(given, where, "keys with values, as {key: value}")
     return {
-        str(key): convert(Given(item, given.origin), hints[1], f"{where}.{key}")
+        str(key): convert(_given(item, given.origin), hints[1], f"{where}.{key}")
         for key, item in value.items()
     }
+
+
+def _item(given: Given, item: object) -> Given:
+    """One value of a list that was given as text or as a list."""
+    return Given(item, given.origin, is_text=given.is_text or isinstance(item, Plain))
 
 
 def _from_scalar(given: Given, hint: object, where: str) -> object:
@@ -258,7 +281,7 @@ def _from_scalar(given: Given, hint: object, where: str) -> object:
         float: (_float, "a number"),
         str: (_str, "text"),
         Path: (lambda given: Path(_str(given)), "a path"),
-        object: (lambda given: given.value, "a value"),
+        object: (_any, "a value"),
     }
     if hint not in readers:
         raise TypeError(f"{where}: settings of type {hint} are not supported")
@@ -280,10 +303,30 @@ def _bool(given: Given) -> bool:
 
 def _int(given: Given) -> int:
     if given.is_text:
-        return int(str(given.value).strip())
+        return _whole(str(given.value).strip())
     if isinstance(given.value, bool) or not isinstance(given.value, int):
         raise ValueError
     return given.value
+
+
+def _whole(text: str) -> int:
+    """`12`, `0x10`, `1e3`; a fraction is none."""
+    try:
+        return int(text, 0) if text.lower().startswith("0x") else int(text)
+    except ValueError:
+        number = float(text)
+        if not number.is_integer():
+            raise
+        return int(number)
+
+
+def _any(given: Given) -> object:
+    if given.is_text:
+        try:
+            return yaml.safe_load(str(given.value))
+        except yaml.YAMLError:
+            return given.value
+    return meaning(given.value)
 
 
 def _float(given: Given) -> float:
@@ -298,7 +341,7 @@ def _float(given: Given) -> float:
 def _str(given: Given) -> str:
     if not isinstance(given.value, str):
         raise ValueError
-    return given.value
+    return str(given.value)
 
 
 def _wrong(given: Given, where: str, expected: str) -> SettingError:
