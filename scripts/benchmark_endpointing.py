@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from make_turn_audio import Turn, fetch_prompts, make_turns, read_turns, write_turns
 
-from s2s.core.audio import PIPELINE_HZ, Block, Framer
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.turns.endpoint import EAGERNESS, EndOfTurn, GraceConfig, grace_ms
@@ -38,7 +38,7 @@ from s2s.turns.segmenter import (
     SoftEnd,
     Started,
 )
-from s2s.turns.vad import WINDOW_SAMPLES, SileroVad
+from s2s.turns.vad import SileroVad
 
 MS = PIPELINE_HZ // 1000
 
@@ -80,14 +80,14 @@ class Result:
     p90_ms: float
 
 
-def hear(turn: Turn, vad: SileroVad) -> tuple[Heard, list[Block]]:
+def hear(turn: Turn, voice: SileroVad) -> tuple[Heard, list[Block]]:
     """Cut `turn` with the voice detector; returns its pauses without evidence, and the audio that
     is known at each."""
-    vad.reset()
+    vad = voice.open()
     segmenter = Segmenter()
     found: list[tuple[int, SegmenterEvent]] = []
     audio: list[Block] = []
-    for block in Framer(WINDOW_SAMPLES).push(turn.audio):
+    for block in Framer(BLOCK_SAMPLES).push(turn.audio):
         for event in segmenter.push(block, vad.probability(block)):
             found.append((segmenter.sample, event))
             if isinstance(event, SoftEnd):
@@ -99,7 +99,7 @@ def hear(turn: Turn, vad: SileroVad) -> tuple[Heard, list[Block]]:
     for at, event in found:
         if isinstance(event, SoftEnd):
             back = [e.sample for later, e in found if isinstance(e, Resumed) and later > at]
-            noticed = back[0] + WINDOW_SAMPLES if back else None
+            noticed = back[0] + BLOCK_SAMPLES if back else None
             pauses.append(Pause(event.end_sample, at, noticed, 0.5, ""))
     late_ms = (started[0].onset_sample - turn.speech_start) / MS
     return Heard(turn.name, late_ms, turn.speech_end, pauses), audio

@@ -188,7 +188,6 @@ class Listener:
         self.costs_s: list[float] = []
 
     def models(self, scripted: Models, clock: Clock) -> Models:
-        self.vad.reset()
         timed = Timed(self.recogniser, clock, self.costs_s)
         return replace(scripted, vad=self.vad, transcriber=timed)
 

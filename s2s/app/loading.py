@@ -115,8 +115,7 @@ def real_time_factor(synthesizer: Synthesizer) -> float:
 
 def warm_up(models: Models, system_prompt: str) -> None:
     """Run each model once, so that the first answer is as quick as the later ones."""
-    models.vad.probability(_silence())
-    models.vad.reset()
+    models.vad.open().probability(_silence())
     if models.end_of_turn is not None:
         models.end_of_turn.probability(_silence())
     models.transcriber.warm()

@@ -307,7 +307,6 @@ def real_models(config: Config, store: Store) -> Callable[[Models, Clock], Model
 
     def put(scripted: Models, clock: Clock) -> Models:
         end = loaded.end_of_turn
-        loaded.vad.reset()
         return replace(
             loaded,
             end_of_turn=None if end is None else _CostedTurnEnd(end, clock),

@@ -51,7 +51,8 @@ from s2s.transport.playback import Output, Playback
 from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsHandler, TtsSettings
-from s2s.turns.handler import TurnEnd, TurnInput, TurnsConfig, TurnsHandler, Vad
+from s2s.turns.base import TurnEnd, VadModel
+from s2s.turns.handler import TurnInput, TurnsConfig, TurnsHandler
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ _session_numbers = itertools.count(1)
 class Models:
     """What is loaded once and shared by all sessions."""
 
-    vad: Vad
+    vad: VadModel
     end_of_turn: TurnEnd | None
     transcriber: Transcriber
     chat: ChatModel
@@ -165,7 +166,7 @@ class Session:
         self._mic, self._speech = mic, speech
         self._transcripts = transcripts
         self._turns_handler = TurnsHandler(
-            models.vad,
+            models.vad.open(),
             models.end_of_turn,
             self,
             state,

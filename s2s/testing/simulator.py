@@ -91,10 +91,13 @@ class Words:
 
 
 class EnergyVad:
-    """Speech is what is loud."""
+    """Speech is what is loud. It keeps no state, so one serves every stream."""
 
     def __init__(self, threshold: float = 0.01) -> None:
         self._threshold = threshold
+
+    def open(self) -> EnergyVad:
+        return self
 
     def probability(self, block: Block) -> float:
         return 0.95 if float(np.sqrt(np.mean(np.square(block)))) > self._threshold else 0.02

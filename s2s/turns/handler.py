@@ -10,19 +10,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ
 from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
 from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
 from s2s.core.setting import made_setting, setting
 from s2s.core.state import SessionState
+from s2s.turns.base import Floor, TurnEnd, Vad
 from s2s.turns.endpoint import GraceConfig, grace_ms
 from s2s.turns.interruption import InterruptionConfig
-from s2s.turns.overlap import Floor, Overlap
+from s2s.turns.overlap import Overlap
 from s2s.turns.segmenter import (
     Closed,
     Onset,
@@ -78,20 +78,6 @@ class TurnsConfig:
                 f"need unanswered_reopen_ms >= 0 and stalled_input_ms > 0, got "
                 f"{self.unanswered_reopen_ms} and {self.stalled_input_ms}"
             )
-
-
-class Vad(Protocol):
-    """Speech probability of consecutive windows."""
-
-    def probability(self, block: Block) -> float: ...
-
-    def reset(self) -> None: ...
-
-
-class TurnEnd(Protocol):
-    """Probability that a turn is complete, from its sound."""
-
-    def probability(self, audio: Block) -> float: ...
 
 
 class TurnsHandler(Handler[TurnInput, SttInput]):

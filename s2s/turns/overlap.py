@@ -7,10 +7,11 @@ the very sample. Only words make it final.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from s2s.core.events import EventSink
 from s2s.core.events import Interruption as InterruptionEvent
+from s2s.turns.base import Floor
 from s2s.turns.interruption import (
     Cancel,
     Decision,
@@ -20,45 +21,6 @@ from s2s.turns.interruption import (
     Restore,
     Resume,
 )
-
-
-class Floor(Protocol):
-    """Who may speak: the turns stage asks whether the assistant does, and takes the floor."""
-
-    @property
-    def playing(self) -> bool:
-        """The assistant's answer is being played, or is paused."""
-        ...
-
-    @property
-    def asks(self) -> bool:
-        """What the assistant said last is a question."""
-        ...
-
-    @property
-    def half_duplex(self) -> bool:
-        """Nothing can be heard while the answer plays."""
-        ...
-
-    def is_own_voice(self, text: str) -> bool:
-        """Whether `text`, heard by the microphone, is what the assistant says itself."""
-        ...
-
-    def duck(self) -> None:
-        """Turn the answer down."""
-        ...
-
-    def restore(self) -> None:
-        """Turn it up again; go on at the very sample if it was paused."""
-        ...
-
-    def pause(self) -> None:
-        """Be silent, keep everything."""
-        ...
-
-    def interrupt(self) -> None:
-        """Be silent at once and for good: all work on the answer is stale."""
-        ...
 
 
 class Overlap:

@@ -11,6 +11,7 @@ from s2s.core.clock import Clock
 from s2s.core.events import Notice
 from s2s.session.session import Models
 from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
+from s2s.turns.base import Vad
 from tests.scenarios.conversations import (
     LONG_ANSWER,
     QUESTION,
@@ -118,7 +119,10 @@ def test_a_voice_detector_that_fails_hears_again() -> None:
 
     class Fails:
         def __init__(self, models: Models) -> None:
-            self.inner, self.windows, self.resets = models.vad, 0, 0
+            self.inner, self.windows, self.resets = models.vad.open(), 0, 0
+
+        def open(self) -> Vad:
+            return self
 
         def probability(self, block: np.ndarray) -> float:
             self.windows += 1

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from s2s.core.audio import BLOCK_SAMPLES, Block, Framer
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.events import Said as SaidEvent
 from s2s.llm.base import LlmError
 from s2s.session.session import Models, SessionConfig, stages_alive
-from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
+from s2s.testing.simulator import Costs, EnergyVad, Said, Simulation, tone, with_pauses
 from s2s.turns.handler import TurnsConfig
 
 QUESTION = Said(tone(1.5), "what time is it now")
@@ -53,6 +54,51 @@ def test_the_same_conversation_has_the_same_trace() -> None:
     for one, other in zip(first.trace(), again.trace(), strict=True):
         assert one[:9] == other[:9]
         assert one.translate(rename) == other.translate(rename)
+
+
+def test_sessions_over_the_same_models_hear_only_themselves() -> None:
+    """A voice detector keeps the state of a stream: shared, two people would spoil each other's."""
+
+    class Stream(EnergyVad):
+        def __init__(self) -> None:
+            super().__init__()
+            self.heard: list[bytes] = []
+
+        def probability(self, block: Block) -> float:
+            self.heard.append(block.tobytes())
+            return super().probability(block)
+
+    class Shared:
+        def __init__(self) -> None:
+            self.streams: list[Stream] = []
+
+        def open(self) -> Stream:
+            self.streams.append(Stream())
+            return self.streams[-1]
+
+    shared = Shared()
+    said = (QUESTION, SECOND)
+    simulations = [
+        Simulation([each], models=lambda models, _clock: replace(models, vad=shared))
+        for each in said
+    ]
+    threads = [threading.Thread(target=simulation.run) for simulation in simulations]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(shared.streams) == 2
+    mine = [{window for window in stream.heard if any(window)} for stream in shared.streams]
+    spoken = [set(_windows(each.audio)) for each in said]
+    assert sorted(map(len, mine)) == sorted(map(len, spoken))
+    assert all(any(windows == each for each in spoken) for windows in mine)
+
+
+def _windows(audio: Block) -> list[bytes]:
+    blocks = list(Framer(BLOCK_SAMPLES).push(audio))
+    rest = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
+    rest[: len(audio) % BLOCK_SAMPLES] = audio[len(audio) - len(audio) % BLOCK_SAMPLES :]
+    return [block.tobytes() for block in [*blocks, rest] if block.any()]
 
 
 def test_no_thread_is_left() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.core.audio import PIPELINE_HZ, Block, read_wav, rms_db
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, read_wav, rms_db
 from s2s.models.store import Store
 from s2s.transport.echo import (
     DuplexConfig,
@@ -18,7 +18,7 @@ from s2s.transport.echo import (
     is_echo,
 )
 from s2s.turns.segmenter import Segmenter, Started
-from s2s.turns.vad import WINDOW_SAMPLES, SileroVad
+from s2s.turns.vad import SileroVad
 
 DATA = Path(__file__).parents[1] / "data"
 BLOCK = 512
@@ -108,10 +108,10 @@ def test_the_voice_detector_hears_the_person_and_not_the_echo(played: Block) -> 
     near = in_the_room(played)
     near[start : start + len(person)] += person[: len(near) - start]
     cleaned = cancel(canceller(), near, played)
-    vad, segmenter = SileroVad(Store().path("silero-vad")), Segmenter()
+    vad, segmenter = SileroVad(Store().path("silero-vad")).open(), Segmenter()
     started: list[Started] = []
     for i in range(3 * PIPELINE_HZ // BLOCK, len(cleaned) // BLOCK):
-        block = cleaned[i * WINDOW_SAMPLES : (i + 1) * WINDOW_SAMPLES]
+        block = cleaned[i * BLOCK_SAMPLES : (i + 1) * BLOCK_SAMPLES]
         events = segmenter.push(block, vad.probability(block))
         started += [event for event in events if isinstance(event, Started)]
     onset_s = started[0].onset_sample / PIPELINE_HZ + 3.0

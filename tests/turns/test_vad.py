@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.core.audio import PIPELINE_HZ, Block, Framer, read_wav, rms_db
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, read_wav, rms_db
 from s2s.models.store import Store
 from s2s.turns.segmenter import Onset, Phantom, Segmenter, SegmenterEvent, SoftEnd, Started
-from s2s.turns.vad import WINDOW_SAMPLES, SileroVad
+from s2s.turns.vad import SileroStream, SileroVad
 
 pytestmark = pytest.mark.models
 
@@ -27,16 +27,21 @@ SPEECH_S = {
 
 
 @pytest.fixture(scope="module")
-def vad() -> SileroVad:
+def model() -> SileroVad:
     return SileroVad(Store().path("silero-vad"))
 
 
-def events_of(vad: SileroVad, audio: Block) -> list[SegmenterEvent]:
+@pytest.fixture(scope="module")
+def vad(model: SileroVad) -> SileroStream:
+    return model.open()
+
+
+def events_of(vad: SileroStream, audio: Block) -> list[SegmenterEvent]:
     vad.reset()
     segmenter = Segmenter()
     padded = np.concatenate([audio, np.zeros(PIPELINE_HZ // 2, dtype=np.float32)])
     events: list[SegmenterEvent] = []
-    for block in Framer(WINDOW_SAMPLES).push(padded):
+    for block in Framer(BLOCK_SAMPLES).push(padded):
         events += segmenter.push(block, vad.probability(block))
     return events
 
@@ -50,7 +55,7 @@ def with_noise(audio: Block, below_db: float) -> Block:
 
 @pytest.mark.parametrize("noise_db", [None, 20.0])
 @pytest.mark.parametrize("name", SPEECH_S)
-def test_speech_is_found_where_it_is(vad: SileroVad, name: str, noise_db: float | None) -> None:
+def test_speech_is_found_where_it_is(vad: SileroStream, name: str, noise_db: float | None) -> None:
     audio, _ = read_wav(DATA / f"{name}.wav", PIPELINE_HZ)
     heard = audio if noise_db is None else with_noise(audio, noise_db)
     events = events_of(vad, heard)
@@ -93,7 +98,7 @@ def hiss(random: np.random.Generator) -> Block:
 
 
 @pytest.mark.parametrize("sound", [cough, clicks, bang, hiss])
-def test_noises_start_nothing(vad: SileroVad, sound) -> None:
+def test_noises_start_nothing(vad: SileroStream, sound) -> None:
     for seed in range(5):
         random = np.random.default_rng(seed)
         quiet = (0.0005 * random.standard_normal(PIPELINE_HZ)).astype(np.float32)
@@ -101,10 +106,12 @@ def test_noises_start_nothing(vad: SileroVad, sound) -> None:
         assert all(isinstance(event, (Onset, Phantom)) for event in events), events
 
 
-def test_state_is_its_own_and_reset_forgets_it(vad: SileroVad) -> None:
+def test_streams_of_one_model_do_not_mix_and_reset_forgets(
+    model: SileroVad, vad: SileroStream
+) -> None:
     audio, _ = read_wav(DATA / "librivox_0880.wav", PIPELINE_HZ)
-    blocks = list(Framer(WINDOW_SAMPLES).push(audio))
-    other = SileroVad(vad.session)
+    blocks = list(Framer(BLOCK_SAMPLES).push(audio))
+    other = model.open()
     vad.reset()
     alone = [vad.probability(block) for block in blocks]
     vad.reset()
@@ -115,6 +122,6 @@ def test_state_is_its_own_and_reset_forgets_it(vad: SileroVad) -> None:
     assert together == alone
 
 
-def test_a_window_of_the_wrong_length_is_refused(vad: SileroVad) -> None:
+def test_a_window_of_the_wrong_length_is_refused(vad: SileroStream) -> None:
     with pytest.raises(ValueError, match="512"):
         vad.probability(np.zeros(480, dtype=np.float32))

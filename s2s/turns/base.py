@@ -1,0 +1,77 @@
+"""What the turns stage is given: a voice detector, an end-of-turn model, and the floor.
+
+Protocols alone. Models are loaded once and shared by all sessions; a session opens its own stream.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from s2s.core.audio import Block
+
+
+class Vad(Protocol):
+    """Voice activity in one stream of sound, whose state it keeps. Not thread-safe."""
+
+    def probability(self, block: Block) -> float:
+        """Probability in [0, 1] that the next window, float32 [512] at 16 kHz, is speech."""
+        ...
+
+    def reset(self) -> None:
+        """Forget the stream so far."""
+        ...
+
+
+class VadModel(Protocol):
+    """A voice detector's weights. Safe from any thread: it keeps no stream."""
+
+    def open(self) -> Vad:
+        """A new stream with a state of its own."""
+        ...
+
+
+class TurnEnd(Protocol):
+    """Whether a turn is complete, from its sound. Safe from any thread: it keeps no state."""
+
+    def probability(self, audio: Block) -> float:
+        """Probability in [0, 1] that the turn `audio`, float32 [samples] at 16 kHz, is complete."""
+        ...
+
+
+class Floor(Protocol):
+    """Who may speak: the turns stage asks whether the assistant does, and takes the floor."""
+
+    @property
+    def playing(self) -> bool:
+        """The assistant's answer is being played, or is paused."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """What the assistant said last is a question."""
+        ...
+
+    @property
+    def half_duplex(self) -> bool:
+        """Nothing can be heard while the answer plays."""
+        ...
+
+    def is_own_voice(self, text: str) -> bool:
+        """Whether `text`, heard by the microphone, is what the assistant says itself."""
+        ...
+
+    def duck(self) -> None:
+        """Turn the answer down."""
+        ...
+
+    def restore(self) -> None:
+        """Turn it up again; go on at the very sample if it was paused."""
+        ...
+
+    def pause(self) -> None:
+        """Be silent, keep everything."""
+        ...
+
+    def interrupt(self) -> None:
+        """Be silent at once and for good: all work on the answer is stale."""
+        ...
