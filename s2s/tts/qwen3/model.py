@@ -30,7 +30,7 @@ from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint, voice_fingerprint
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_json, read_spec
-from s2s.tts.qwen3.codec.decoder import CPU, CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import NATIVE, open_decoder
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
 from s2s.tts.qwen3.engine.engine import Edges, Engine
@@ -38,6 +38,7 @@ from s2s.tts.qwen3.engine.stop_rules import Guards
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import PredictorState, State
 from s2s.tts.qwen3.native.library import find_compiler
+from s2s.tts.qwen3.onnx.codec import CPU
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder

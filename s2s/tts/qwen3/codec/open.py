@@ -8,9 +8,10 @@ from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
-from s2s.tts.qwen3.codec.decoder import CPU, CheckpointDecoder, OnnxCodecDecoder
+from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.native.codec import NativeCodecDecoder
 from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.onnx.codec import CPU, OnnxCodecDecoder
 
 NATIVE = "native"
 

@@ -15,19 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
-from s2s.tts.qwen3.onnx.layers import Tensors, Wide, codebook, expand_heads, wide
+from s2s.tts.qwen3.codec.tensors import (
+    KERNEL,
+    Tensors,
+    Wide,
+    block_width,
+    codebook,
+    expand_heads,
+    wide,
+)
 
-KERNEL = 7
 CONVNEXT_EPS = 1e-6
-DILATIONS = (1, 3, 9)
-"""Of the three residual units of a block."""
 
 _SNAKE_EPS = 1e-9
-
-
-def block_width(spec: CodecDecoderSpec, block: int) -> int:
-    """Channels that go into a block, numbered from 1; into what follows for one more."""
-    return spec.decoder_dim >> (block - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,19 @@
 """Codes to sound on the compiled kernel: the `CodecDecoder` port.
 
-States are those of `OnnxCodecDecoder`, by the same names: what one has exported the other restores.
+States go by the names of ``codec.tensors``: what this exports any other decoder restores.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.tensors import Tensors, transformer_state, upsampler_state
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale
-from s2s.tts.qwen3.native import codec_transformer as codec_latent
-from s2s.tts.qwen3.native import codec_upsampler as codec_kernel
 from s2s.tts.qwen3.native.codec_transformer import LatentKernel
 from s2s.tts.qwen3.native.codec_upsampler import WideKernel
 from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx.layers import Tensors
 
 MAX_FRAMES_A_RUN = 8
 """A longer call is cut into runs of this many frames: more would not make a frame cheaper, and the
@@ -39,14 +35,10 @@ class NativeCodecDecoder(CheckpointDecoder):
             latent = beside.submit(LatentKernel, team, tensors, spec, frames=MAX_FRAMES_A_RUN)
             self._wide = WideKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
             self._latent = latent.result()
-        narrow = codec_latent.remembered(spec, 0)
-        shapes = narrow | {
-            name: (state.steps, state.width)
-            for name, state in codec_kernel.remembered(spec).items()
-        }
-        self._names, self._narrow = list(shapes), len(narrow)
-        empty = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-        super().__init__(spec, {}, empty)
+        transformer = list(transformer_state(spec, 0))
+        self._names = [*transformer, *upsampler_state(spec)]
+        self._narrow = len(transformer)
+        super().__init__(spec)
 
     def _longest_run(self) -> int:
         return MAX_FRAMES_A_RUN

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from s2s.tts.qwen3.codec.tensors import Wide
 from s2s.tts.qwen3.codec.weights import Snake
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native.library import KernelError
 from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx.layers import Wide
 
 _PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_lanes.h
 

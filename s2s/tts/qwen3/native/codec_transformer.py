@@ -14,14 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
-from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, KERNEL, LatentWeights
+from s2s.tts.qwen3.codec.tensors import INPUT_TAPS, KERNEL, Tensors, Wide, transformer_state
+from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, LatentWeights
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.native.codec_packing import Memory, Product, addresses, padded, panel_floats
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
 from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx.layers import STATE_PREFIX, Tensors, Wide
-
-_INPUT_TAPS = 3
 
 
 class _Layer(Structure):
@@ -65,19 +63,6 @@ _FUNCTIONS: Functions = {
 }
 
 
-def remembered(spec: CodecDecoderSpec, frames: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of what this part remembers after so many frames, by the names of the graphs' states,
-    in the kernel's order."""
-    held = min(frames, spec.window_frames - 1)
-    states: dict[str, tuple[int, ...]] = {"input": (_INPUT_TAPS - 1, spec.codebook_dim)}
-    for layer in range(spec.layers):
-        for part in ("key", "value"):
-            states[f"{part}_{layer}"] = (spec.heads, held, spec.head_dim)
-    for at in range(len(spec.upsampling_ratios)):
-        states[f"convnext_{at}"] = (KERNEL - 1, spec.latent_dim)
-    return {STATE_PREFIX + name: shape for name, shape in states.items()}
-
-
 class LatentKernel:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
@@ -109,13 +94,14 @@ class LatentKernel:
         """Steps for the wide part, and the states after them.
 
         codes: int64 [frames, groups]; returns float32 [frames * steps, latent_dim]. before: frames
-        that came earlier. past: in the order of `remembered`.
+        that came earlier. past: in the order of `transformer_state`.
         """
         spec, frames = self._spec, len(codes)
         vectors = self._vectors(codes)
         past = [np.ascontiguousarray(array) for array in past]
         after = [
-            np.empty(shape, np.float32) for shape in remembered(spec, before + frames).values()
+            np.empty(shape, np.float32)
+            for shape in transformer_state(spec, before + frames).values()
         ]
         steps = frames * int(np.prod(spec.upsampling_ratios))
         latents = np.empty((steps, spec.latent_dim), np.float32)
@@ -150,7 +136,7 @@ def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
         epsilon=spec.rms_norm_eps,
         step_epsilon=CONVNEXT_EPS,
         frequencies=memory.vector(frequencies.astype(np.float64), len(frequencies)),
-        input=memory.product(np.split(matrix, _INPUT_TAPS), bias),
+        input=memory.product(np.split(matrix, INPUT_TAPS), bias),
         layer=layers,
         upsample=upsamples,
     )
@@ -186,7 +172,7 @@ def _floats_needed(spec: CodecDecoderSpec) -> int:
     """Room for all weights."""
     hidden, inner, latent = spec.hidden_size, spec.intermediate_size, spec.latent_dim
     heads = spec.heads * spec.head_dim
-    total = panel_floats(_INPUT_TAPS * spec.codebook_dim, hidden) + padded(spec.head_dim)
+    total = panel_floats(INPUT_TAPS * spec.codebook_dim, hidden) + padded(spec.head_dim)
     total += spec.layers * sum(
         panel_floats(*shape)
         for shape in ((hidden, 3 * heads), (heads, hidden), (hidden, 2 * inner), (inner, hidden))

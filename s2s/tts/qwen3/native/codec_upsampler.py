@@ -10,21 +10,20 @@ import ctypes
 import weakref
 from collections.abc import Sequence
 from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_longlong, c_void_p
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
-from s2s.tts.qwen3.codec.weights import (
+from s2s.tts.qwen3.codec.tensors import (
     DILATIONS,
     KERNEL,
-    Convolution,
-    Residual,
-    Snake,
-    WideWeights,
+    Tensors,
+    Wide,
     block_width,
+    upsampler_state,
 )
+from s2s.tts.qwen3.codec.weights import Convolution, Residual, Snake, WideWeights
 from s2s.tts.qwen3.interfaces import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.native.codec_packing import (
     Memory,
@@ -38,7 +37,6 @@ from s2s.tts.qwen3.native.codec_packing import (
 )
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
 from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx.layers import STATE_PREFIX, Tensors, Wide
 
 
 class _Unit(Structure):
@@ -95,32 +93,6 @@ _FUNCTIONS: Functions = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """One state tensor: [steps, width]; in the kernel a row is ``padded`` long."""
-
-    steps: int
-    width: int
-
-    @property
-    def padded(self) -> int:
-        """Width with what is added."""
-        return padded(self.width)
-
-
-def remembered(spec: CodecDecoderSpec) -> dict[str, Remembered]:
-    """What the wide part remembers, by the names of the graphs' states, in the kernel's order."""
-    last = len(spec.upsample_rates) + 1
-    states = {"first": Remembered(KERNEL - 1, spec.latent_dim)}
-    for block in range(1, last):
-        states[f"spread_{block}"] = Remembered(1, block_width(spec, block))
-        for unit, dilation in enumerate(DILATIONS):
-            steps = (KERNEL - 1) * dilation
-            states[f"unit_{block}_{unit}"] = Remembered(steps, block_width(spec, block + 1))
-    states["last"] = Remembered(KERNEL - 1, block_width(spec, last))
-    return {STATE_PREFIX + name: state for name, state in states.items()}
-
-
 class WideKernel:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
@@ -133,8 +105,8 @@ class WideKernel:
         """
         self._team, self._lib = team, team.kernel
         bind(self._lib, _FUNCTIONS)
-        self._states = list(remembered(spec).values())
-        self._padded = [state.padded for state in self._states]
+        self._states = list(upsampler_state(spec).values())
+        self._padded = [padded(width) for _, width in self._states]
         self._latent = spec.latent_dim
         self._frame_samples = spec.samples_per_frame
         self._memory = Memory(team, _floats_needed(spec))
@@ -157,11 +129,14 @@ class WideKernel:
         which is asked between layers and between frames.
 
         latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
-        past: float32 [steps, width] each, in the order of `remembered`.
+        past: float32 [steps, width] each, in the order of `upsampler_state`.
         """
         latents = with_padding(latents, padded(self._latent))
         held = [with_padding(*each) for each in zip(past, self._padded, strict=True)]
-        after = [np.empty((state.steps, state.padded), np.float32) for state in self._states]
+        after = [
+            np.empty((steps, width), np.float32)
+            for (steps, _), width in zip(self._states, self._padded, strict=True)
+        ]
         samples = np.empty(frames * self._frame_samples, np.float32)
         asked = _Stale() if stale is never else _Stale(lambda: int(stale()))
         stopped = self._lib.codec_run(
@@ -171,7 +146,7 @@ class WideKernel:
         if stopped:
             raise Stopped
         return samples, [
-            array[:, : state.width] for array, state in zip(after, self._states, strict=True)
+            array[:, :width] for array, (_, width) in zip(after, self._states, strict=True)
         ]
 
 

@@ -20,10 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
+from s2s.tts.qwen3.codec.tensors import DILATIONS, KERNEL, Tensors, Wide, block_width
 from s2s.tts.qwen3.codec.weights import (
     CONVNEXT_EPS,
-    DILATIONS,
-    KERNEL,
     Convolution,
     LatentWeights,
     Layer,
@@ -31,10 +30,9 @@ from s2s.tts.qwen3.codec.weights import (
     Snake,
     Upsample,
     WideWeights,
-    block_width,
 )
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
-from s2s.tts.qwen3.onnx.layers import StepBuilder, Tensors, Wide
+from s2s.tts.qwen3.onnx.layers import StepBuilder
 
 FRAMES_GRAPH, STEPS_GRAPH, WAVE_GRAPH = "codec_frames", "codec_steps", "codec_wave"
 GRAPH_VERSION = 2

@@ -8,44 +8,21 @@ an output ``next.X``; zeros (and empty key/value caches) are the start of a stre
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from s2s.tts.qwen3.errors import CodecError
+from s2s.tts.qwen3.codec.tensors import (
+    NEXT_PREFIX,
+    STATE_PREFIX,
+    Tensors,
+    Wide,
+    codebook,
+    wide,
+)
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
-
-STATE_PREFIX, NEXT_PREFIX = "state.", "next."
-
-Wide = npt.NDArray[np.float64]
-"""Weights are combined in float64 before they are stored."""
 
 _END = np.iinfo(np.int64).max
 _MASKED = -1e9
-_USAGE_FLOOR = 1e-5  # of MimiEuclideanCodebook and EuclideanCodebook
-
-
-class Tensors(Protocol):
-    """Named tensors of a checkpoint as float32, read when asked for."""
-
-    def __getitem__(self, name: str) -> npt.NDArray[np.float32]: ...
-
-
-def wide(tensors: Tensors, name: str, *shape: int) -> Wide:
-    """A tensor in float64. Raises CodecError when its shape is another one."""
-    found = tensors[name]
-    if found.shape != shape:
-        raise CodecError(
-            f"{name} has shape {list(found.shape)} where the config asks for {list(shape)}"
-        )
-    return found.astype(np.float64)
-
-
-def codebook(tensors: Tensors, name: str, sums: str, size: int, width: int) -> Wide:
-    """Code vectors [size, width]: sums over a cluster divided by the cluster's usage."""
-    usage = wide(tensors, f"{name}.cluster_usage", size)
-    return wide(tensors, f"{name}.{sums}", size, width) / np.maximum(usage, _USAGE_FLOOR)[:, None]
 
 
 @dataclass(slots=True)
@@ -249,10 +226,3 @@ class StepBuilder:
             )
         graph.output(f"{NEXT_PREFIX}{state}", kept, np.float32, (heads[0], "kept", heads[1]))
         return joined
-
-
-def expand_heads(matrix: Wide, key_value_heads: int, heads: int) -> Wide:
-    """Repeat each key (or value) head for the query heads that share it: rows are heads * width."""
-    by_head = matrix.reshape(key_value_heads, -1, matrix.shape[1])
-    repeated = np.repeat(by_head, heads // key_value_heads, axis=0)
-    return repeated.reshape(-1, matrix.shape[1])

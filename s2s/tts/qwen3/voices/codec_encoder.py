@@ -17,16 +17,10 @@ import numpy as np
 
 from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecEncoderSpec
+from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, Wide, expand_heads
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
-from s2s.tts.qwen3.onnx.layers import (
-    NEXT_PREFIX,
-    STATE_PREFIX,
-    StepBuilder,
-    Tensors,
-    Wide,
-    expand_heads,
-)
+from s2s.tts.qwen3.onnx.layers import StepBuilder
 
 GRAPH_NAME, QUANTIZER_NAME = "codec_encoder", "codec_quantizer"
 GRAPH_VERSION = 1

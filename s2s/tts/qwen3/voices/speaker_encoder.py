@@ -14,10 +14,10 @@ from typing import cast
 import numpy as np
 
 from s2s.system.onnx import onnx_session
+from s2s.tts.qwen3.codec.tensors import Tensors, Wide
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
-from s2s.tts.qwen3.onnx.layers import Tensors, Wide
 from s2s.tts.qwen3.voices.mel import MELS, RATE_HZ, log_mel
 
 GRAPH_NAME = "speaker_encoder"

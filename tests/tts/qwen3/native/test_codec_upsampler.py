@@ -17,12 +17,13 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.codec.open import open_decoder
-from s2s.tts.qwen3.codec.weights import DILATIONS, Convolution, Snake, WideWeights
+from s2s.tts.qwen3.codec.tensors import DILATIONS, upsampler_state
+from s2s.tts.qwen3.codec.weights import Convolution, Snake, WideWeights
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import Floats, Stopped
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native import transformer as stack
-from s2s.tts.qwen3.native.codec_upsampler import WideKernel, remembered
+from s2s.tts.qwen3.native.codec_upsampler import WideKernel
 from s2s.tts.qwen3.native.library import find_compiler, load_kernel
 from s2s.tts.qwen3.native.transformer import Team
 
@@ -90,7 +91,7 @@ def wide(kernel_cache: Path, folder: Path, spec: CodecDecoderSpec) -> WideKernel
 
 
 def zeros(spec: CodecDecoderSpec) -> list[Floats]:
-    return [np.zeros((each.steps, each.width), np.float32) for each in remembered(spec).values()]
+    return [np.zeros(shape, np.float32) for shape in upsampler_state(spec).values()]
 
 
 def run_split(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
-from s2s.tts.qwen3.codec import decoder as codec_decoder
-from s2s.tts.qwen3.codec.decoder import OnnxCodecDecoder
 from s2s.tts.qwen3.errors import CodecError
+from s2s.tts.qwen3.onnx import codec as codec_decoder
+from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
 
 GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
 TOLERANCE = 1e-4
