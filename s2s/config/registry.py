@@ -147,7 +147,7 @@ BACKENDS: tuple[Backend, ...] = (
         factory="s2s.tts.qwen3_adapter:Qwen3",
         config="s2s.tts.qwen3_adapter:Qwen3Config",
         extra="qwen3",
-        requires=("onnx", "onnxruntime", "xllamacpp|llama_cpp"),
+        requires=("onnxruntime", "xllamacpp|llama_cpp"),
         normalise=_lower_case("quant", "predictor_quant"),
     ),
     Backend(

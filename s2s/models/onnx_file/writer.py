@@ -20,9 +20,9 @@ _EXTERNAL = 1
 _BFLOAT16 = 16
 
 
-def write_model(model: Model) -> bytes:
-    """The bytes of `model` as an ONNX file."""
-    graph = write_graph("graph", model.nodes, model.weights.values(), model.inputs, model.outputs)
+def write_model(model: Model, name: str = "graph") -> bytes:
+    """The bytes of `model` as an ONNX file whose graph has that name."""
+    graph = write_graph(name, model.nodes, model.weights.values(), model.inputs, model.outputs)
     parts = [int_field(1, model.ir_version), text_field(2, "s2s")]
     parts.extend(
         bytes_field(8, text_field(1, domain) + int_field(2, version))

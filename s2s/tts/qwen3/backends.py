@@ -248,9 +248,8 @@ def _lacks_native() -> str | None:
 
 
 def _lacks_onnx() -> str | None:
-    for package in ("onnxruntime", "onnx"):
-        if importlib.util.find_spec(package) is None:
-            return f"{package} is not installed: pip install 's2s[qwen3]'"
+    if importlib.util.find_spec("onnxruntime") is None:
+        return "onnxruntime is not installed: pip install 's2s[qwen3]'"
     return None
 
 

@@ -16,16 +16,22 @@ from s2s.models.onnx_file import (
     OnnxFileError,
     Tensor,
     ValueInfo,
+    external_tensor,
+    float_attribute,
+    graph_attribute,
     int_attribute,
     ints_attribute,
     parse_model,
     read_model,
     tensor,
+    text_attribute,
+    write_graph,
     write_model,
 )
 from s2s.system.onnx import onnx_session
 
 DATA = Path(__file__).parents[2] / "data" / "vits"
+ANY_SHAPE = ValueInfo("z", FLOAT, (), ranked=False)
 STEADY = (DATA / "steady.onnx").read_bytes()
 
 
@@ -76,6 +82,71 @@ def test_built_nodes_run() -> None:
     )
     result = onnx_session(write_model(model)).run(None, {"x": np.array([[5, 6]], np.float32)})[0]
     assert np.array_equal(result, [[5.0, 1.0], [6.0, 2.0]])
+
+
+def test_what_is_written_is_what_the_onnx_package_writes() -> None:
+    """Each kind of attribute, tensor and value against the package that defines the format."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    branch = write_graph("b", [Node("Identity", ("x",), ("z",))], [], [], [ANY_SHAPE])
+    attributes = (
+        int_attribute("i", -3),
+        float_attribute("f", 0.1),
+        text_attribute("s", "é"),
+        ints_attribute("n", (1, -2)),
+        graph_attribute("g", branch),
+    )
+    values = [np.arange(6, dtype=kind).reshape(2, 3) for kind in ("f4", "f2", "i8", "i4", "u1")]
+    values += [np.array(True), np.zeros((1, 0), np.float32)]
+    stored = external_tensor("far", values[0], "w.data", 4096, 24)
+    ours = Model(
+        [Node("Op", ("x", ""), ("y",), name="y", domain="com.example", attributes=attributes)],
+        {t.name: t for t in [*(tensor(f"w{i}", v) for i, v in enumerate(values)), stored]},
+        [ValueInfo("x", FLOAT, (None, 2, "n"))],
+        [ANY_SHAPE],
+        ir_version=9,
+        opsets={"": 17, "com.example": 1},
+        metadata={"key": "value"},
+    )
+
+    any_shape = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
+    inner = helper.make_graph([helper.make_node("Identity", ["x"], ["z"])], "b", [], [any_shape])
+    inner.node[0].name = ""
+    node = helper.make_node("Op", ["x", ""], ["y"], name="y", domain="com.example")
+    for name, value in {"i": -3, "f": 0.1, "s": "é", "n": [1, -2], "g": inner}.items():
+        node.attribute.append(helper.make_attribute(name, value))
+    far = TensorProto(name="far", data_type=1, dims=(2, 3), data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": "w.data", "offset": "4096", "length": "24"}.items():
+        far.external_data.add(key=key, value=value)
+    graph = helper.make_graph(
+        [node],
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 2, "n"])],
+        [any_shape],
+        [*(numpy_helper.from_array(v, f"w{i}") for i, v in enumerate(values)), far],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)]
+    theirs = helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="s2s")
+    helper.set_model_props(theirs, {"key": "value"})
+
+    written = onnx.load_model_from_string(write_model(ours))
+    for model in (written, theirs):  # an empty name written or left out is the same name
+        model.graph.node[0].attribute[4].g.node[0].name = ""
+    assert written == theirs
+
+
+def test_a_type_that_has_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="complex"):
+        tensor("w", np.zeros(2, np.complex64))
+
+
+def test_metadata_reads_back_and_of_two_names_the_last_counts() -> None:
+    weight = tensor("w", np.ones(2, np.float32)).renamed("v")
+    model = parse_model(write_model(Model([], {"v": weight}, [], [], metadata={"a": "b"})))
+    assert model.metadata == {"a": "b"}
+    assert list(model.weights) == ["v"]
+    assert model.weights["v"].array().tolist() == [1.0, 1.0]
 
 
 def field(number: int, payload: bytes) -> bytes:

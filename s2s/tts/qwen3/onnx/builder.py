@@ -1,8 +1,8 @@
 """Writes an ONNX graph node by node, straight from checkpoint tensors.
 
 Weights go to a data file beside the graph as soon as they are added, so building needs room for
-one tensor at a time whatever the size of the model. Needs the ``onnx`` package. Knows nothing of
-any particular model.
+one tensor at a time whatever the size of the model. Knows nothing of any particular model, nor of
+the file format.
 """
 
 from __future__ import annotations
@@ -14,16 +14,31 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto, TensorProto, ValueInfoProto
+from s2s.models.onnx_file import (
+    Attribute,
+    Dim,
+    Model,
+    Node,
+    Tensor,
+    ValueInfo,
+    external_tensor,
+    float_attribute,
+    graph_attribute,
+    int_attribute,
+    ints_attribute,
+    item_type,
+    tensor,
+    text_attribute,
+    write_graph,
+    write_model,
+)
 
-Attribute: TypeAlias = "int | float | str | Sequence[int] | GraphProto"
-Dim = int | str
+AttributeValue = int | float | str | Sequence[int] | bytes
+"""bytes are a graph, as `write_graph` gives it."""
 
 _OPSET = 17
 _IR_VERSION = 9
@@ -36,8 +51,8 @@ _SMALL_BYTES = 1024  # below this a tensor lies in the graph file itself
 class _Level:
     """The nodes of a graph, or of one inside another, and the large tensors that lie there."""
 
-    nodes: list[NodeProto] = field(default_factory=list)
-    bulk: list[TensorProto] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    bulk: list[Tensor] = field(default_factory=list)
 
 
 class GraphBuilder:
@@ -53,9 +68,9 @@ class GraphBuilder:
         self._data_name = f"{name}.onnx.data"
         self._data = (directory / self._data_name).open("wb")
         self._graph = _Level()
-        self._weights: list[TensorProto] = []
-        self._inputs: list[ValueInfoProto] = []
-        self._outputs: list[ValueInfoProto] = []
+        self._weights: list[Tensor] = []
+        self._inputs: list[ValueInfo] = []
+        self._outputs: list[ValueInfo] = []
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._count = 0
 
@@ -81,7 +96,7 @@ class GraphBuilder:
         *inputs: str,
         contrib: bool = False,
         name: str | None = None,
-        **attributes: Attribute,
+        **attributes: AttributeValue,
     ) -> str:
         """Add a node with one output and return the output's name.
 
@@ -97,7 +112,7 @@ class GraphBuilder:
         inputs: Sequence[str],
         outputs: Sequence[str],
         contrib: bool = False,
-        **attributes: Attribute,
+        **attributes: AttributeValue,
     ) -> None:
         """Add a node whose outputs have the given names. An optional input is left out by ""."""
         self._add_node(op_type, inputs, outputs, contrib, attributes)
@@ -119,14 +134,12 @@ class GraphBuilder:
         they add by `bulk` belongs to the branch: onnxruntime rearranges the weights of an operator
         for speed only where they lie in the operator's own graph.
         """
-        from onnx import helper
-
-        branches: list[GraphProto] = []
+        branches: list[bytes] = []
         for build in (yes, no):
             with self._inside() as branch:
                 value = build()
                 outputs = [_any_shape(value, np.float32)]
-                branches.append(helper.make_graph(branch.nodes, value, [], outputs, branch.bulk))
+                branches.append(write_graph(value, branch.nodes, branch.bulk, [], outputs))
         return self.op("If", condition, then_branch=branches[0], else_branch=branches[1])
 
     def repeat(
@@ -141,8 +154,6 @@ class GraphBuilder:
         round, given its number and what is carried into it; it returns what is carried into the
         next and the int64 result. What it adds by `bulk` belongs to the round, as in `choose`.
         """
-        from onnx import helper
-
         number, going = self._fresh("round"), self._fresh("going")
         names = [self._fresh("carried") for _ in carried]
         types = [dtype for _, dtype in carried]
@@ -154,7 +165,7 @@ class GraphBuilder:
             outputs = [_value_info(still, np.bool_, ())]
             outputs += [_any_shape(*item) for item in zip(after, types, strict=True)]
             outputs.append(_any_shape(result, np.int64))
-            graph = helper.make_graph(body.nodes, result, inputs, outputs, body.bulk)
+            graph = write_graph(result, body.nodes, body.bulk, inputs, outputs)
         rounds = self.constant(np.array(count, np.int64))
         yes = self.constant(np.array(True))
         *_, stacked = ends = [self._fresh("end") for _ in (*carried, result)]
@@ -208,43 +219,31 @@ class GraphBuilder:
         """A large constant kept exactly as it is and never compared with others."""
         return self.include(self.store(array))
 
-    def store(self, array: npt.NDArray[np.generic]) -> TensorProto:
+    def store(self, array: npt.NDArray[np.generic]) -> Tensor:
         """Write a tensor to the data file, to be used by this graph or another of the folder."""
         return self._tensor(self._fresh("stored"), np.asarray(array, order="C"))
 
-    def include(self, stored: TensorProto) -> str:
+    def include(self, stored: Tensor) -> str:
         """Use what `store` gave, of this graph or another of the folder."""
-        from onnx import TensorProto
-
-        tensor = TensorProto()
-        tensor.CopyFrom(stored)
-        tensor.name = self._fresh("bulk")
-        self._graph.bulk.append(tensor)
-        return tensor.name
+        name = self._fresh("bulk")
+        self._graph.bulk.append(stored.renamed(name))
+        return name
 
     def save(self, metadata: dict[str, str]) -> Path:
         """Write the graph file and return its path; a session can read ``metadata`` back."""
-        import onnx
-        from onnx import helper
-
-        graph = helper.make_graph(
+        model = Model(
             self._graph.nodes,
-            self._name,
+            {each.name: each for each in self._weights + self._graph.bulk},
             self._inputs,
             self._outputs,
-            initializer=self._weights + self._graph.bulk,
-        )
-        model = helper.make_model(
-            graph,
-            opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)],
             ir_version=_IR_VERSION,
-            producer_name="s2s",
+            opsets={"": _OPSET, _CONTRIB: 1},
+            metadata=metadata,
         )
-        helper.set_model_props(model, metadata)
         self._data.flush()
         os.fsync(self._data.fileno())
         path = self._directory / f"{self._name}.onnx"
-        onnx.save_model(model, str(path))
+        path.write_bytes(write_model(model, self._name))
         return path
 
     @contextmanager
@@ -266,37 +265,25 @@ class GraphBuilder:
         inputs: Sequence[str],
         outputs: Sequence[str],
         contrib: bool,
-        attributes: dict[str, Attribute],
+        attributes: dict[str, AttributeValue],
     ) -> None:
-        from onnx import helper
-
-        node = helper.make_node(op_type, list(inputs), list(outputs), name=outputs[0])
-        node.attribute.extend(helper.make_attribute(*item) for item in attributes.items())
-        if contrib:
-            node.domain = _CONTRIB
+        node = Node(
+            op_type,
+            tuple(inputs),
+            tuple(outputs),
+            name=outputs[0],
+            domain=_CONTRIB if contrib else "",
+            attributes=tuple(_attribute(*item) for item in attributes.items()),
+        )
         self._graph.nodes.append(node)
 
-    def _tensor(self, name: str, array: npt.NDArray[np.generic]) -> TensorProto:
-        from onnx import TensorProto, helper, numpy_helper
-
+    def _tensor(self, name: str, array: npt.NDArray[np.generic]) -> Tensor:
         if array.nbytes <= _SMALL_BYTES:
-            return numpy_helper.from_array(array, name)
+            return tensor(name, array)
         self._data.write(bytes(-self._data.tell() % _ALIGNMENT))
         offset = self._data.tell()
         array.astype(array.dtype.newbyteorder("<"), copy=False).tofile(self._data)
-        tensor = TensorProto(
-            name=name,
-            data_type=helper.np_dtype_to_tensor_dtype(array.dtype),
-            dims=array.shape,
-            data_location=TensorProto.EXTERNAL,
-        )
-        for key, value in (
-            ("location", self._data_name),
-            ("offset", str(offset)),
-            ("length", str(array.nbytes)),
-        ):
-            tensor.external_data.add(key=key, value=value)
-        return tensor
+        return external_tensor(name, array, self._data_name, offset, array.nbytes)
 
 
 def cached_graph(folder: Path, name: str, build: Callable[[Path], Path]) -> Path:
@@ -323,16 +310,24 @@ def cached_graph(folder: Path, name: str, build: Callable[[Path], Path]) -> Path
     return path
 
 
-def _value_info(name: str, dtype: type[np.generic], shape: Sequence[Dim]) -> ValueInfoProto:
-    from onnx import helper
+def _attribute(name: str, value: AttributeValue) -> Attribute:
+    match value:
+        case int():
+            return int_attribute(name, value)
+        case float():
+            return float_attribute(name, value)
+        case str():
+            return text_attribute(name, value)
+        case bytes():
+            return graph_attribute(name, value)
+        case _:
+            return ints_attribute(name, value)
 
-    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return helper.make_tensor_value_info(name, element, list(shape))
+
+def _value_info(name: str, dtype: type[np.generic], shape: Sequence[Dim]) -> ValueInfo:
+    return ValueInfo(name, item_type(dtype), tuple(shape))
 
 
-def _any_shape(name: str, dtype: type[np.generic]) -> ValueInfoProto:
+def _any_shape(name: str, dtype: type[np.generic]) -> ValueInfo:
     """A value of any shape."""
-    from onnx import helper
-
-    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return helper.make_tensor_value_info(name, element, None)
+    return ValueInfo(name, item_type(dtype), (), ranked=False)

@@ -10,18 +10,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from s2s.models.onnx_file import Tensor
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import ConvertError
 from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.quant import BlockMix, Packed, pack
-
-if TYPE_CHECKING:
-    from onnx import TensorProto
 
 _PIECE_ROWS = 256
 _FAST = 4  # accuracy_level: products of eight-bit numbers, activations rounded a block at a time
@@ -58,7 +55,7 @@ class Job:
     marks: dict[str, str]
     threads: int = 1
     advance: Advance = lambda _: None
-    stored: dict[tuple[Rows, ...], list[TensorProto]] = field(default_factory=dict)
+    stored: dict[tuple[Rows, ...], list[Tensor]] = field(default_factory=dict)
     """Matrices that lie in a data file of the folder already."""
 
 
@@ -221,7 +218,7 @@ def product(graph: GraphBuilder, job: Job, value: str, parts: list[Rows], mix: B
     )
 
 
-def _store(graph: GraphBuilder, job: Job, parts: list[Rows], mix: BlockMix) -> list[TensorProto]:
+def _store(graph: GraphBuilder, job: Job, parts: list[Rows], mix: BlockMix) -> list[Tensor]:
     if mix.whole:
         read = [job.weights.rows(part.name, part.start, part.stop) for part in parts]
         return [graph.store(np.concatenate(read).T)]
