@@ -104,6 +104,15 @@ class Channel(Generic[T]):
                 self._changed.notify_all()
         return taken
 
+    def discard(self, unwanted: Callable[[T], bool]) -> list[T]:
+        """Remove every waiting item for which `unwanted` is true, keep the order of the rest."""
+        with self._changed:
+            removed = [item for item in self._items if unwanted(item)]
+            if removed:
+                self._items = deque(item for item in self._items if not unwanted(item))
+                self._changed.notify_all()
+        return removed
+
     def close(self, *, discard: bool = False) -> None:
         """Accept nothing more. Readers get what is left, or nothing with `discard`. Idempotent."""
         with self._changed:

@@ -92,6 +92,15 @@ def test_take_while_stops_at_the_first_other_and_makes_room() -> None:
     assert list(channel) == [5, 6, 8]
 
 
+def test_discard_removes_anywhere_and_keeps_the_order() -> None:
+    channel: Channel[int] = Channel(5)
+    for item in range(5):
+        channel.put(item)
+    assert channel.discard(lambda item: item % 2 == 1) == [1, 3]
+    channel.close()
+    assert list(channel) == [0, 2, 4]
+
+
 def test_a_channel_needs_room() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Channel(0)

@@ -197,7 +197,7 @@ def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) 
     assert timeline is not None
     (passage,) = timeline.passages
     assert passage["ending"] in ("end", "limit")
-    assert passage["frames"] == round(whole / 0.08) + float(passage["withheld_frames"])
+    assert passage["frames"] == round(whole / 0.08) + float(passage["trimmed_frames"])
     assert 5 <= float(passage["passes_a_frame"]) <= 15
     assert float(passage["rtf"]) > 0
 

@@ -58,7 +58,7 @@ def open_model(setting: Setting) -> Qwen3Model:
             talker=setting.backend, predictor=setting.backend, draft_tokens=setting.draft_tokens
         ),
         threads=setting.threads,
-        edges=UNTOUCHED,
+        start_trim=UNTOUCHED,
     )
 
 

@@ -122,7 +122,7 @@ class Bench(Generic[T, P, D]):
         """The same, with the arrivals of its chunks. Raises RuntimeError when it ended early."""
         report = self.speak(frames, seed)
         if report.frames != frames:
-            raise RuntimeError(f"{report.frames} of {frames} frames: {report.ending}")
+            raise RuntimeError(f"{report.frames} of {frames} frames: {report.stop_reason}")
         lasts_s = tuple(size * FRAME_MS / 1000 for size in report.chunk_frames)
         return Utterance(report, Arrivals(tuple(report.chunk_at_s), lasts_s))
 

@@ -33,7 +33,7 @@ from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import NATIVE, open_decoder
 from s2s.tts.qwen3.convert import DEFAULT_QUANT, convert
-from s2s.tts.qwen3.engine.engine import Edges, Engine
+from s2s.tts.qwen3.engine.engine import Engine, StartTrim
 from s2s.tts.qwen3.engine.stop_rules import Guards
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import PredictorState, State
@@ -97,7 +97,7 @@ class Qwen3Model:
         predictor_quant: str | None = None,
         placement: Placement | None = None,
         threads: int = 1,
-        edges: Edges | None = None,
+        start_trim: StartTrim | None = None,
     ) -> Qwen3Model:
         """Find, convert and open a model; all but the first time within seconds.
 
@@ -136,7 +136,7 @@ class Qwen3Model:
             samples_per_frame=decoder.samples_per_frame,
             sample_rate_hz=codec.sample_rate_hz,
             guards=Guards(silent_codes=silent_codes(codec_folder, codec, graphs, threads)),
-            edges=edges,
+            start_trim=start_trim,
             frames_ahead=_FRAMES_AHEAD if both else 0,
         )
         use_large_pages()
@@ -180,7 +180,7 @@ class Qwen3Model:
         was made for another model."""
         voice = load_voice(name, self.voices_folder, voice_fingerprint(self.folder))
         if voice.codes is not None:
-            self.engine.keep_primed(voice.codes, prime(self.decoder, voice))
+            self.engine.keep_warm_start(voice.codes, prime(self.decoder, voice))
         return voice.reference
 
     @property

@@ -19,7 +19,7 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.engine.decode_loop import FrameReport, Take, frames, prefill
+from s2s.tts.qwen3.engine.decode_loop import Frame, FrameReport, SamplingRun, frames, prefill
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import never
 from s2s.tts.qwen3.reference import ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
@@ -52,9 +52,10 @@ def test_first_logits_and_eight_greedy_frames(tmp_path: Path) -> None:
     greedy = Sampling(greedy=True)
     generation = replace(spec.generation, talker=greedy, predictor=greedy, min_new_tokens=9)
     states, report = (talker.new_state(256), predictor.new_state()), FrameReport()
-    out = prefill(talker, states[0], prompt, 0, never, report)
+    out = prefill(talker, states[0], prompt, 0, never, report).out
     assert out is not None
     np.testing.assert_allclose(out.logits, expected["first_logits"], atol=1e-3, rtol=0)
     model = LanguageModel(spec, embeddings, talker, predictor)
-    made = frames(model, states, out, prompt, Take.seeded(generation, 0), never, report)
-    assert np.stack(list(islice(made, 8))).tolist() == expected["codes"].tolist()
+    made = frames(model, states, out, prompt, SamplingRun.seeded(generation, 0), never, report)
+    codes = [item.codes for item in islice(made, 8) if isinstance(item, Frame)]
+    assert np.stack(codes).tolist() == expected["codes"].tolist()

@@ -18,9 +18,16 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Generation, Spec, read_spec
-from s2s.tts.qwen3.engine.decode_loop import FrameReport, Take, frames, prefill
+from s2s.tts.qwen3.engine.decode_loop import (
+    Frame,
+    FrameReport,
+    SamplingRun,
+    Stop,
+    frames,
+    prefill,
+)
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.engine.stop_rules import Ending
+from s2s.tts.qwen3.engine.stop_rules import StopReason
 from s2s.tts.qwen3.interfaces import Floats, Ids, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
@@ -160,14 +167,19 @@ def test_predictor_frames_are_the_official_ones(
             np.testing.assert_allclose(logits, known["predictor/logits"][at], atol=1e-3, rtol=0)
 
 
-def spoken(model: Model, prompt: Prompt, take: Take, most: int) -> tuple[Ids, FrameReport]:
-    """Codes int64 [frames, G] of an utterance of at most ``most`` frames."""
+def spoken(
+    model: Model, prompt: Prompt, run: SamplingRun, most: int
+) -> tuple[Ids, StopReason | None]:
+    """Codes int64 [frames, G] of an utterance of at most ``most`` frames, and why it stopped
+    before."""
     report = FrameReport()
     states = model.language.talker.new_state(600), model.language.predictor.new_state()
-    out = prefill(model.language.talker, states[0], prompt, 0, never, report)
+    out = prefill(model.language.talker, states[0], prompt, 0, never, report).out
     assert out is not None
-    made = frames(model.language, states, out, prompt, take, never, report)
-    return np.stack(list(islice(made, most))), report
+    items = list(islice(frames(model.language, states, out, prompt, run, never, report), most))
+    reasons = [item.reason for item in items if isinstance(item, Stop)]
+    codes = np.stack([item.codes for item in items if isinstance(item, Frame)])
+    return codes, reasons[0] if reasons else None
 
 
 @cases("greedy")
@@ -180,7 +192,7 @@ def test_greedy_frames_are_the_official_ones(
     generation = replace(
         model.language.spec.generation, talker=GREEDY, predictor=GREEDY, min_new_tokens=99
     )
-    codes, _ = spoken(model, prompt_of(model, kind, case), Take.seeded(generation, 0), 52)
+    codes, _ = spoken(model, prompt_of(model, kind, case), SamplingRun.seeded(generation, 0), 52)
     assert codes.shape == expected.shape == (52, 16)
     assert codes.tolist() == expected.tolist()
 
@@ -205,14 +217,14 @@ def test_sampled_frames_are_the_official_ones_when_its_draws_are_replayed(
     expected = golden(kind, case, "codes")
     draws = golden(kind, case, "predictor_draws")
     model = model_of(kind)
-    take = Take(
+    run = SamplingRun(
         generation_of(model.language.spec, case.get("options", {})),
         Replay(list(golden(kind, case, "talker_draws"))),
         Replay([row for frame in draws for row in frame]),
     )
-    codes, report = spoken(model, prompt_of(model, kind, case), take, 24)
+    codes, reason = spoken(model, prompt_of(model, kind, case), run, 24)
     assert codes.tolist() == expected.tolist()
-    assert (report.ending is Ending.END) == (len(expected) < 24)
+    assert (reason is StopReason.END) == (len(expected) < 24)
 
 
 def test_some_sampled_run_ends_by_itself() -> None:

@@ -1,20 +1,21 @@
 """The one loop that makes frames of codes, the same for every backend.
 
 Talker and predictor take turns; between them lie sampling, the feedback of codes and text, and
-the question whether anybody still wants to hear it. Knows nothing of sound.
+the question whether the utterance was cancelled. Knows nothing of sound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from itertools import count
 from time import perf_counter
 
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.spec import Generation, Spec
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
-from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards, Watch
+from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason, Watch
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Talker, TalkerOutput
 from s2s.tts.qwen3.sampling import Draws, FirstCodes, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt
@@ -26,9 +27,37 @@ FED_FRAMES = 750
 """The most frames of a text whose length is not known when it begins: a minute."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """80 ms of speech in codes."""
+
+    index: int
+    """Frames of the same sampling run before it."""
+    codes: Ids
+    """int64 [G]."""
+
+
 @dataclass(frozen=True, slots=True)
-class Take:
-    """One utterance's sampling: settings, random numbers, guards."""
+class Stop:
+    """The end of a sampling run: exactly one, after all of its frames."""
+
+    reason: StopReason
+    frames: int
+    """So many of the run's frames are speech; what came after them says nothing."""
+
+
+FrameItem = Frame | Stop
+"""What the decode loop gives: frames, and one end."""
+
+
+def takes_back(item: FrameItem, unread: FrameItem) -> bool:
+    """A stop takes back the frames that say nothing, as far as they are unread."""
+    return isinstance(item, Stop) and isinstance(unread, Frame) and unread.index >= item.frames
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRun:
+    """How one run from prompt to end is sampled: settings, random numbers, guards."""
 
     generation: Generation
     talker_draws: Draws
@@ -38,7 +67,7 @@ class Take:
     @classmethod
     def seeded(
         cls, generation: Generation, seed: int, guards: Guards = UNGUARDED, attempt: int = 0
-    ) -> Take:
+    ) -> SamplingRun:
         """All random numbers from one seed; other ones for every attempt."""
         talker, predictor = SeededDraws(seed, 2 * attempt), SeededDraws(seed, 2 * attempt + 1)
         return cls(generation, talker, predictor, guards)
@@ -46,11 +75,13 @@ class Take:
 
 @dataclass(slots=True)
 class FrameReport:
-    """What making the frames took. Times are wall time in seconds."""
+    """What making the frames took: for whoever measures, nothing is decided by it. Times are wall
+    time in seconds."""
 
-    ending: Ending | None = None
+    stop_reason: StopReason | None = None
+    """Why the speech stopped; None while it goes on, or when it was closed before its end."""
     frames: int = 0
-    unwanted_frames: int = 0
+    trailing_frames: int = 0
     """Frames at the end that a guard found to say nothing."""
     prefilled_positions: int = 0
     talker_steps: int = 0
@@ -60,18 +91,19 @@ class FrameReport:
     talker_s: list[float] = field(default_factory=list)
     predictor_s: list[float] = field(default_factory=list)
     predictor_passes: int = 0
+    """Forward passes of the code predictor."""
 
 
-def frame_limit(prompt: Prompt, spec: Spec, take: Take) -> int:
+def frame_limit(prompt: Prompt, spec: Spec, run: SamplingRun) -> int:
     """The most frames an utterance may have: by its text, as far as it is known, the settings and
-    the model's reach."""
-    generation = take.generation.max_new_tokens - 1
+    the positions the model was trained for. Raises ValueError when not even one has room."""
+    generation = run.generation.max_new_tokens - 1
     room = spec.talker.max_positions - len(prompt.embeddings)
     coming = prompt.coming
     if coming is None:
-        wanted = take.guards.limit(prompt.text_tokens)
+        wanted = run.guards.limit(prompt.text_tokens)
     else:
-        wanted = take.guards.limit(coming.tokens) if coming.ended else FED_FRAMES
+        wanted = run.guards.limit(coming.tokens) if coming.ended else FED_FRAMES
         room = min(room, FED_FRAMES)
     limit = min(generation, room) if wanted is None else min(generation, room, wanted)
     if limit < 1:
@@ -79,10 +111,20 @@ def frame_limit(prompt: Prompt, spec: Spec, take: Take) -> int:
     return limit
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prefilled:
+    """How far a prompt was fed."""
+
+    positions: int
+    """Positions of the prompt that now stand in the talker's state."""
+    out: TalkerOutput | None
+    """After the last position of all; None when it was cancelled on the way."""
+
+
 def prefill(
     talker: Talker[T], state: T, prompt: Prompt, done: int, stale: Stale, report: FrameReport
-) -> TalkerOutput | None:
-    """Feed a prompt from position ``done`` on; None when it went stale on the way.
+) -> Prefilled:
+    """Feed a prompt from position ``done`` on; ``stale`` is asked before every piece of it.
 
     The prompt is always cut at the end of its prefix, whether that is fed or was kept from an
     earlier utterance: the same pieces give the same rounding, so the same seed the same speech.
@@ -95,12 +137,12 @@ def prefill(
         if end <= done:
             continue
         if stale():
-            return None
+            return Prefilled(done, None)
         out = talker.prefill(state, prompt.embeddings[done:end])
         report.prefilled_positions += end - done
         done = end
     report.prefill_s = perf_counter() - began
-    return out
+    return Prefilled(done, out)
 
 
 def next_text(prompt: Prompt, frame: int, stale: Stale, report: FrameReport) -> Floats | None:
@@ -119,18 +161,19 @@ def frames(
     states: tuple[T, P],
     out: TalkerOutput,
     prompt: Prompt,
-    take: Take,
+    run: SamplingRun,
     stale: Stale,
     report: FrameReport,
-) -> Generator[Ids, None, None]:
-    """Frames of codes, int64 [G] each, until the end; ``report.ending`` then says which.
+) -> Generator[FrameItem, None, None]:
+    """Frames of codes until the end, then the stop that says why.
 
     ``out`` is what the prefill gave. ``stale`` is asked before every talker step and before every
-    frame; between the two, a text that is still being written is waited for. Official loop:
-    qwen-tts 0.1.1, ``Qwen3TTSTalkerForConditionalGeneration.forward``.
+    frame; between the two, a text that is still being written is waited for. A frame that made a
+    guard find that it says nothing is not given out. Official loop: qwen-tts 0.1.1,
+    ``Qwen3TTSTalkerForConditionalGeneration.forward``.
     """
-    spec, generation = model.spec, take.generation
-    watch = Watch(take.guards)
+    spec, generation = model.spec, run.generation
+    watch = Watch(run.guards)
     first = FirstCodes(
         codes=spec.codes,
         eos=spec.ids.eos,
@@ -138,34 +181,34 @@ def frames(
         repetition_penalty=generation.repetition_penalty,
         min_new_tokens=generation.min_new_tokens,
     )
-    while True:
+    for index in count():
         if stale():
-            report.ending = Ending.STOPPED
+            yield Stop(StopReason.STOPPED, index)
             return
-        code0 = first.choose(out.logits, take.talker_draws)
+        code0 = first.choose(out.logits, run.talker_draws)
         if code0 == spec.ids.eos:
-            report.ending = Ending.END
+            yield Stop(StopReason.END, index)
             return
         began, passes = perf_counter(), states[1].passes
         rest = model.predictor.frame(
-            states[1], out.hidden, code0, generation.predictor, take.predictor_draws
+            states[1], out.hidden, code0, generation.predictor, run.predictor_draws
         )
         report.predictor_s.append(perf_counter() - began)
         report.predictor_passes += states[1].passes - passes
-        codes = np.concatenate([[code0], rest])
-        at = report.frames
         report.frames += 1
-        report.ending = watch.after(
-            code0, prompt.text_left(at), limit=frame_limit(prompt, spec, take)
-        )
-        if report.ending is not None:
-            report.unwanted_frames = watch.trailing_frames(report.ending)
-        yield codes
-        if report.ending is not None:
+        codes = np.concatenate([[code0], rest])
+        limit = frame_limit(prompt, spec, run)
+        reason = watch.after(code0, prompt.text_left(index), limit=limit)
+        trailing = 0 if reason is None else watch.trailing_frames(reason)
+        report.trailing_frames = trailing
+        if not trailing:
+            yield Frame(index, codes)
+        if reason is not None:
+            yield Stop(reason, index + 1 - trailing)
             return
-        text = next_text(prompt, at, stale, report)
+        text = next_text(prompt, index, stale, report)
         if text is None or stale():
-            report.ending = Ending.STOPPED
+            yield Stop(StopReason.STOPPED, index + 1)
             return
         began = perf_counter()
         out = model.talker.step(states[0], model.embeddings.frames(codes[None])[0] + text)

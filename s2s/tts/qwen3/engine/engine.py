@@ -1,60 +1,45 @@
 """Speech from a request: prompt, frames, chunks, sound. One engine for every backend.
 
-Codes are decoded in the chunks a schedule asks for, by a decoder that keeps its state, so nothing
-is ever decoded twice. Whether to stop is asked before every talker step and every frame, before
-and after every decode; what is not given out by then never is. Nothing is computed ahead of who
-reads, or no more than a given number of frames: a reader that waits (for its playback buffer, say)
-makes the talker wait.
+Two loops make an utterance: ``decode_loop.frames`` gives frames and one stop, ``Sounding`` turns
+them into chunks; what holds them together is here. Codes are decoded in the chunks a schedule asks
+for, by a decoder that keeps its state, so nothing is ever decoded twice. Whether to stop is asked
+before every talker step and every frame, before and after every decode; what is not given out by
+then never is. Nothing is computed ahead of the reader, or no more than a given number of frames: a
+reader that waits (for its playback buffer, say) makes the talker wait.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Generic, TypeVar
-
-import numpy as np
+from typing import Generic
 
 from s2s.tts.qwen3.checkpoint.spec import Generation
 from s2s.tts.qwen3.engine.chunk_schedule import ChunkSchedule, ScheduleConfig
-from s2s.tts.qwen3.engine.decode_loop import Take, frame_limit, frames, prefill
-from s2s.tts.qwen3.engine.edges import UNTOUCHED, Edges, Onset
+from s2s.tts.qwen3.engine.decode_loop import (
+    FrameItem,
+    SamplingRun,
+    frame_limit,
+    frames,
+    prefill,
+    takes_back,
+)
+from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrim, StartTrimmer
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.engine.prefetch import ahead
 from s2s.tts.qwen3.engine.report import Report
-from s2s.tts.qwen3.engine.stop_rules import Ending, Guards
-from s2s.tts.qwen3.interfaces import (
-    CodecDecoder,
-    Floats,
-    Ids,
-    Stale,
-    State,
-    Stopped,
-    TalkerOutput,
-    never,
-)
+from s2s.tts.qwen3.engine.sounding import Chunk, D, Sounding
+from s2s.tts.qwen3.engine.states import LanguageStatePool, LanguageStates, WarmStarts
+from s2s.tts.qwen3.engine.stop_rules import Guards, StopReason
+from s2s.tts.qwen3.interfaces import CodecDecoder, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Request, check_request
 from s2s.tts.qwen3.text.stream import TextFeed
 
-__all__ = ["UNTOUCHED", "Chunk", "Edges", "Engine", "Report", "Speech"]
+__all__ = ["UNTOUCHED", "Chunk", "Engine", "Report", "Speech", "StartTrim"]
 
-D = TypeVar("D", bound=State)
-
-_ROOM_STEP = 256  # positions; states are reused, so their sizes are kept alike
-_PRIMED_VOICES = 8
-_RETRIES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A piece of sound: float32 [samples] in [-1, 1], and the codes int64 [frames, G] it is of."""
-
-    pcm: Floats
-    codes: Ids
+_RETRIES = 2  # of a start in a repetition loop: each costs as much time before the first sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +56,8 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """An utterance as it was asked for."""
+class _Utterance:
+    """What was asked for."""
 
     request: Request
     seed: int
@@ -92,22 +77,15 @@ class _Wanted:
         reference = self.request.reference
         return None if reference is None else reference.codes
 
+    @property
+    def deterministic(self) -> bool:
+        """Another sampling run would only say the same again."""
+        return self.generation.talker.greedy and self.generation.predictor.greedy
 
-@dataclass(slots=True)
-class _Idle(Generic[T, P]):
-    """The states of an utterance between two, and the prompt prefix that the talker still has."""
-
-    state: T
-    predictor: P
-    room: int
-    prefix: Floats
-    broken: bool = False
-    """A backend failed while it used them: not to be used again."""
-
-    def close(self) -> None:
-        """Free both."""
-        self.state.close()
-        self.predictor.close()
+    def close_feed(self) -> None:
+        """Its text is read no further: who waits for more of it goes on."""
+        if self.feed is not None:
+            self.feed.close()
 
 
 class Engine(Generic[T, P, D]):
@@ -122,7 +100,7 @@ class Engine(Generic[T, P, D]):
         samples_per_frame: int,
         sample_rate_hz: int,
         guards: Guards | None = None,
-        edges: Edges | None = None,
+        start_trim: StartTrim | None = None,
         frames_ahead: int = 0,
     ) -> None:
         """``frames_ahead``: frames the language model may be ahead of the decoder, in a thread of
@@ -133,12 +111,10 @@ class Engine(Generic[T, P, D]):
         self._samples_per_frame = samples_per_frame
         self._sample_rate_hz = sample_rate_hz
         self._guards = guards or Guards()
-        self._edges = edges or Edges()
+        self._start_trim = start_trim or StartTrim()
         self._frames_ahead = frames_ahead
-        self._lock = threading.Lock()
-        self._idle: _Idle[T, P] | None = None
-        self._primed: OrderedDict[bytes, D] = OrderedDict()
-        self._closed = False
+        self._states = LanguageStatePool(model)
+        self._warm_starts = WarmStarts(decoder)
 
     def speak(
         self,
@@ -164,207 +140,121 @@ class Engine(Generic[T, P, D]):
             check_request(request, self._model.spec)
             prompt = None
         settings = generation or self._model.spec.generation
-        wanted = _Wanted(request, seed, settings, schedule or ScheduleConfig(), stale, report)
-        return Speech(self._chunks(wanted, prompt), report)
+        utterance = _Utterance(request, seed, settings, schedule or ScheduleConfig(), stale, report)
+        return Speech(self._chunks(utterance, prompt), report)
 
-    def keep_primed(self, codes: Ids, state: D) -> None:
+    def keep_warm_start(self, codes: Ids, state: D) -> None:
         """Keep a decoder state that has heard ``codes``, int64 [frames, G], for clones in context
         of that recording; the engine closes it when it is no longer needed."""
-        with self._lock:
-            old = self._primed.pop(codes.tobytes(), None)
-            if self._closed:
-                old = state
-            else:
-                self._primed[codes.tobytes()] = state
-            if len(self._primed) > _PRIMED_VOICES:
-                old = self._primed.popitem(last=False)[1]
-        if old is not None:
-            old.close()
+        self._warm_starts.keep(codes, state)
 
     def close(self) -> None:
         """Free every idle state; utterances that still run free their own."""
-        with self._lock:
-            idle, self._idle, self._closed = self._idle, None, True
-            primed, self._primed = list(self._primed.values()), OrderedDict()
-        if idle is not None:
-            idle.close()
-        for state in primed:
-            state.close()
+        self._states.close()
+        self._warm_starts.close()
 
-    def _chunks(self, wanted: _Wanted, prompt: Prompt | None) -> Generator[Chunk, None, None]:
-        feed, report = wanted.feed, wanted.report
+    def _chunks(self, utterance: _Utterance, prompt: Prompt | None) -> Generator[Chunk, None, None]:
+        """The utterance from its beginning to its last chunk; however it ends, what it holds is
+        given back."""
+        report = utterance.report
         report.began_s = perf_counter()
         try:
-            if feed is not None:
-                prompt = self._prompts.begin(wanted.request, feed, wanted.stale)
-                report.stall_s += perf_counter() - report.began_s
+            prompt = prompt or self._begin(utterance)
             if prompt is None:
-                report.ending = Ending.STOPPED
+                report.stop_reason = StopReason.STOPPED
                 return
             report.prompt_positions = len(prompt.embeddings)
-            take = Take.seeded(wanted.generation, wanted.seed, self._guards)
-            limit = frame_limit(prompt, self._model.spec, take)
-            idle, done = self._claim(prompt, len(prompt.embeddings) + limit)
-            try:
-                yield from self._attempts(wanted, prompt, idle, done)
-            except Exception:
-                idle.broken = True
-                raise
-            finally:
-                self._give_back(idle)
+            limit = frame_limit(prompt, self._model.spec, self._run(utterance, 0))
+            with self._states.lent(prompt, len(prompt.embeddings) + limit) as (states, done):
+                out = self._prefilled(utterance, prompt, states, done)
+                if out is None:
+                    report.stop_reason = StopReason.STOPPED
+                    return
+                yield from self._spoken(utterance, prompt, states, out)
         finally:
-            if feed is not None:
-                feed.close()
+            utterance.close_feed()
             if prompt is not None and prompt.coming is not None:
                 report.text_tokens = prompt.coming.tokens
 
-    def _attempts(
-        self, wanted: _Wanted, prompt: Prompt, idle: _Idle[T, P], done: int
-    ) -> Generator[Chunk, None, None]:
-        """Speak; and again with other random numbers when it went round in circles before
-        anything was heard. What was heard cannot be taken back."""
-        report = wanted.report
-        out = prefill(self._model.talker, idle.state, prompt, done, wanted.stale, report)
-        if done + report.prefilled_positions >= prompt.prefix:
-            idle.prefix = prompt.embeddings[: prompt.prefix]
-        if out is None:
-            report.ending = Ending.STOPPED
-            return
-        generation = wanted.generation
-        greedy = generation.talker.greedy and generation.predictor.greedy
-        while True:
-            final = greedy or report.retries == _RETRIES
-            take = Take.seeded(generation, wanted.seed, self._guards, report.retries)
-            yield from self._attempt(wanted, prompt, idle, out, take, final=final)
-            if final or not report.in_vain:
-                return
-            self._model.talker.rewind(idle.state, len(prompt.embeddings))
-            report.again()
+    def _begin(self, utterance: _Utterance) -> Prompt | None:
+        """The prompt of a text that is still being written, once it has a first token; None when
+        cancelled before."""
+        feed, report = utterance.feed, utterance.report
+        if feed is None:
+            return None
+        prompt = self._prompts.begin(utterance.request, feed, utterance.stale)
+        report.stall_s += perf_counter() - report.began_s
+        return prompt
 
-    def _attempt(
+    def _prefilled(
+        self, utterance: _Utterance, prompt: Prompt, states: LanguageStates[T, P], done: int
+    ) -> TalkerOutput | None:
+        """What the talker says after the prompt, of which ``done`` positions stand in its state;
+        None when cancelled on the way."""
+        fed = prefill(
+            self._model.talker, states.talker, prompt, done, utterance.stale, utterance.report
+        )
+        if fed.positions >= prompt.prefix:
+            states.prefix = prompt.embeddings[: prompt.prefix]
+        return fed.out
+
+    def _spoken(
         self,
-        wanted: _Wanted,
+        utterance: _Utterance,
         prompt: Prompt,
-        idle: _Idle[T, P],
+        states: LanguageStates[T, P],
         out: TalkerOutput,
-        take: Take,
-        *,
-        final: bool,
     ) -> Generator[Chunk, None, None]:
-        stale, report = wanted.stale, wanted.report
-        decoder = self._decoder_state(wanted.voice_codes)
-        try:
-            states = (idle.state, idle.predictor)
-            made = frames(self._model, states, out, prompt, take, stale, report)
-            if self._frames_ahead:
-                made = ahead(made, self._frames_ahead, "qwen3-frames")
-            with closing(made):
+        """Sampling runs until one is not discarded: each with other random numbers."""
+        last = 0 if utterance.deterministic else _RETRIES
+        for attempt in range(last + 1):
+            with (
+                closing(self._warm_starts.state(utterance.voice_codes)) as decoder_state,
+                closing(self._frames(utterance, prompt, states, out, attempt)) as items,
+            ):
+                sounding = self._sounding(utterance, prompt, decoder_state)
                 try:
-                    yield from self._sound(wanted, prompt, made, decoder, final=final)
-                except BaseException:
-                    if wanted.feed is not None:
-                        wanted.feed.close()  # or a thread that waits for text would never end
-                    raise
-        finally:
-            decoder.close()
+                    yield from sounding.chunks(items, last=attempt == last)
+                finally:
+                    if not sounding.discarded:
+                        utterance.close_feed()  # or a thread that waits for text would never end
+            if not sounding.discarded:
+                return
+            self._model.talker.rewind(states.talker, len(prompt.embeddings))
+            utterance.report.again()
 
-    def _sound(
+    def _run(self, utterance: _Utterance, attempt: int) -> SamplingRun:
+        return SamplingRun.seeded(utterance.generation, utterance.seed, self._guards, attempt)
+
+    def _frames(
         self,
-        wanted: _Wanted,
+        utterance: _Utterance,
         prompt: Prompt,
-        made: Iterator[Ids],
-        decoder: D,
-        *,
-        final: bool,
-    ) -> Iterator[Chunk]:
-        """Frames to chunks of sound, by the schedule. Unless it is the ``final`` attempt, nothing
-        is given out of one in vain."""
-        stale, report = wanted.stale, wanted.report
-        schedule, onset = ChunkSchedule(wanted.schedule), Onset(self._edges, self._sample_rate_hz)
-        waiting: list[Ids] = []
-        length = 0
+        states: LanguageStates[T, P],
+        out: TalkerOutput,
+        attempt: int,
+    ) -> Generator[FrameItem, None, None]:
+        """The frames of a sampling run: in turn with the decoder, or ahead of it."""
+        made = frames(
+            self._model,
+            (states.talker, states.predictor),
+            out,
+            prompt,
+            self._run(utterance, attempt),
+            utterance.stale,
+            utterance.report,
+        )
+        if not self._frames_ahead:
+            return made
+        return ahead(made, self._frames_ahead, "qwen3-frames", takes_back)
 
-        def emit(at_once: bool) -> Iterator[Chunk]:
-            now_s = perf_counter()
-            size = schedule.emit(length, at_once, (now_s - report.began_s) * 1000)
-            if not size:
-                return
-            if stale():
-                report.ending = Ending.STOPPED
-                return
-            codes = np.stack(waiting)
-            waiting.clear()
-            try:
-                pcm = self._decoder.decode(decoder, codes, stale)
-            except Stopped:
-                report.ending = Ending.STOPPED
-                return
-            report.codec_s.append(perf_counter() - now_s)
-            report.decoded_frames.append(len(codes))
-            if stale():
-                report.ending = Ending.STOPPED
-                return
-            kept = onset.shape(pcm, self._samples_per_frame)
-            report.withheld_frames = onset.withheld_frames
-            if kept.size:
-                report.chunk_frames.append(kept.size // self._samples_per_frame)
-                report.chunk_at_s.append(perf_counter() - report.began_s)
-                yield Chunk(kept, codes[len(codes) - kept.size // self._samples_per_frame :])
-
-        for codes in made:
-            waiting.append(codes)
-            length += 1
-            if length <= report.frames - report.unwanted_frames:
-                # Who waits for text holds no sound back meanwhile.
-                late = length == report.frames and prompt.text_late(length - 1)
-                yield from emit(at_once=late)
-        drop = min(report.unwanted_frames, len(waiting))
-        del waiting[len(waiting) - drop :]
-        length -= drop
-        if report.ending is not Ending.STOPPED and (final or not report.in_vain):
-            yield from emit(at_once=True)
-
-    def _claim(self, prompt: Prompt, positions: int) -> tuple[_Idle[T, P], int]:
-        """A talker state with room, and how many of the prompt's positions already stand in it."""
-        with self._lock:
-            idle, self._idle = self._idle, None
-        if idle is not None and idle.room < positions:
-            idle.close()
-            idle = None
-        if idle is None:
-            room = -(-positions // _ROOM_STEP) * _ROOM_STEP
-            room = min(room, self._model.spec.talker.max_positions)
-            predictor = self._model.predictor.new_state()
-            state = self._model.talker.new_state(room)
-            return _Idle(state, predictor, room, prompt.embeddings[:0]), 0
-        wanted = prompt.embeddings[: prompt.prefix]
-        kept = len(wanted) if np.array_equal(idle.prefix, wanted) else 0
-        idle.prefix = idle.prefix[:kept]
-        self._model.talker.rewind(idle.state, kept)
-        return idle, kept
-
-    def _give_back(self, idle: _Idle[T, P]) -> None:
-        """Keep the states for the next utterance, unless others are kept or they are broken."""
-        with self._lock:
-            keep = self._idle is None and not self._closed and not idle.broken
-            if keep:
-                self._idle = idle
-        if not keep:
-            idle.close()
-
-    def _decoder_state(self, voice_codes: Ids | None) -> D:
-        """A fresh decoder state; for a voice cloned in context, one that has heard the recording,
-        so that the first frame follows on from it. The official package decodes the recording
-        every time and cuts it off again: the same samples."""
-        if voice_codes is None:
-            return self._decoder.new_state()
-        key = voice_codes.tobytes()
-        with self._lock:
-            primed = self._primed.get(key)
-            if primed is not None:
-                self._primed.move_to_end(key)
-                return self._decoder.fork(primed)
-        state = self._decoder.new_state()
-        self._decoder.decode(state, voice_codes)
-        self.keep_primed(voice_codes, self._decoder.fork(state))
-        return state
+    def _sounding(self, utterance: _Utterance, prompt: Prompt, state: D) -> Sounding[D]:
+        return Sounding(
+            self._decoder,
+            state,
+            ChunkSchedule(utterance.schedule),
+            StartTrimmer(self._start_trim, self._sample_rate_hz, self._samples_per_frame),
+            text_late=prompt.text_late,
+            stale=utterance.stale,
+            report=utterance.report,
+        )

@@ -1,67 +1,78 @@
-"""An iterator that works ahead of who reads it, in a thread of its own, up to a limit."""
+"""An iterator that works ahead of its reader, in a thread of its own, up to a limit."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from s2s.core.channel import Channel, Closed
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Shared(Generic[T]):
-    """What producer and reader share; everything under ``changed``."""
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The source's error, in its place among the items."""
 
-    changed: threading.Condition = field(default_factory=threading.Condition)
-    made: deque[T] = field(default_factory=deque)
-    ended: bool = False
-    closing: bool = False
-    error: Exception | None = None
+    error: Exception
 
 
-def ahead(source: Iterator[T], limit: int, name: str) -> Generator[T, None, None]:
-    """The items of ``source``, of which at most ``limit`` wait unread; a full queue is what makes
-    the producer wait, and nothing polls.
+def ahead(
+    source: Iterator[T],
+    limit: int,
+    name: str,
+    takes_back: Callable[[T, T], bool] | None = None,
+) -> Generator[T, None, None]:
+    """The items of ``source``, of which at most ``limit`` (two if that is one) are made and unread:
+    all but one wait in a channel, and a full one makes the producer wait with the last in hand.
 
     An error of the source is raised here, after what came before it. Closing this iterator ends
-    the thread after the item it is at. ``name`` is the thread's.
+    the thread after the item it is at. ``name`` is the thread's. ``takes_back(item, unread)``: a
+    new item, before it is queued, removes those for which this is true.
     """
-    shared: _Shared[T] = _Shared()
-    thread = threading.Thread(target=_produce, args=(source, limit, shared), name=name, daemon=True)
+    made: Channel[T | _Failed] = Channel(max(1, limit - 1), name=name)
+    producer = _Producer(source, made, takes_back)
+    thread = threading.Thread(target=producer.run, name=name, daemon=True)
     thread.start()
     try:
-        while True:
-            with shared.changed:
-                shared.changed.wait_for(lambda: shared.made or shared.ended)
-                if not shared.made:
-                    break
-                item = shared.made.popleft()
-                shared.changed.notify_all()
+        for item in made:
+            if isinstance(item, _Failed):
+                raise item.error
             yield item
     finally:
-        with shared.changed:
-            shared.closing = True
-            shared.changed.notify_all()
+        made.close(discard=True)
         thread.join()
-    if shared.error is not None:
-        raise shared.error
 
 
-def _produce(source: Iterator[T], limit: int, shared: _Shared[T]) -> None:
-    try:
-        for item in source:
-            with shared.changed:
-                shared.made.append(item)
-                shared.changed.notify_all()
-                shared.changed.wait_for(lambda: shared.closing or len(shared.made) < limit)
-                if shared.closing:
-                    break
-    except Exception as error:  # noqa: BLE001
-        shared.error = error  # raised again where the items are read
-    finally:
-        with shared.changed:
-            shared.ended = True
-            shared.changed.notify_all()
+@dataclass(frozen=True, slots=True)
+class _Producer(Generic[T]):
+    source: Iterator[T]
+    made: Channel[T | _Failed]
+    takes_back: Callable[[T, T], bool] | None
+
+    def run(self) -> None:
+        """Make items until the end, or until nobody reads them."""
+        try:
+            for item in self.source:
+                self._withdraw(item)
+                self.made.put(item)
+        except Closed:
+            pass
+        except Exception as error:  # noqa: BLE001
+            self._fail(error)  # raised again where the items are read
+        finally:
+            self.made.close()
+
+    def _withdraw(self, item: T) -> None:
+        takes_back = self.takes_back
+        if takes_back is not None:
+            self.made.discard(
+                lambda unread: not isinstance(unread, _Failed) and takes_back(item, unread)
+            )
+
+    def _fail(self, error: Exception) -> None:
+        with suppress(Closed):  # then there is no reader left to tell
+            self.made.put(_Failed(error))

@@ -8,18 +8,18 @@ from statistics import median
 from s2s.tts.base import PassageReport
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, uninterrupted_start_ms
 from s2s.tts.qwen3.engine.decode_loop import FrameReport
-from s2s.tts.qwen3.engine.stop_rules import Ending
+from s2s.tts.qwen3.engine.stop_rules import StopReason
 
 
 @dataclass(slots=True)
 class Report(FrameReport):
-    """What an utterance took, as far as it has come."""
+    """What an utterance took, as far as it has come. It only listens: nothing is decided by it."""
 
     text_tokens: int = 0
     prompt_positions: int = 0
-    withheld_frames: int = 0
+    trimmed_frames: int = 0
     retries: int = 0
-    """Attempts that went round in circles before anything was heard."""
+    """Sampling runs that were discarded: repetition loops before anything was heard."""
     codec_s: list[float] = field(default_factory=list)
     decoded_frames: list[int] = field(default_factory=list)
     """Frames of each call of the decoder, as ``codec_s`` has its times."""
@@ -51,13 +51,13 @@ class Report(FrameReport):
 
     @property
     def work_s(self) -> float:
-        """Seconds of work, waiting left out: for text, and for whoever reads the chunks."""
+        """Seconds of work, waiting left out: for text, and for the reader of the chunks."""
         return self.prefill_s + sum(self.talker_s) + sum(self.predictor_s) + sum(self.codec_s)
 
     @property
     def passage(self) -> PassageReport:
         """What of it belongs in an answer's metrics, once it has ended."""
-        found: dict[str, float] = {"frames": self.frames, "withheld_frames": self.withheld_frames}
+        found: dict[str, float] = {"frames": self.frames, "trimmed_frames": self.trimmed_frames}
         if self.retries:
             found["retries"] = self.retries
         if self.predictor_s:
@@ -66,15 +66,10 @@ class Report(FrameReport):
             found["rtf"] = round(self.work_s / self.audio_s, 3)
             found["first_chunk_ms"] = round(1000 * self.chunk_at_s[0], 1)
             found["uninterrupted_start_ms"] = round(1000 * self.uninterrupted_start_s, 1)
-        return PassageReport((self.ending or Ending.STOPPED).name.lower(), found)
-
-    @property
-    def in_vain(self) -> bool:
-        """It went round in circles before anything was heard: it can be tried again unnoticed."""
-        return self.ending is Ending.REPETITION and not self.chunk_frames
+        return PassageReport((self.stop_reason or StopReason.STOPPED).name.lower(), found)
 
     def again(self) -> None:
-        """What was made so far counts as work only: it starts anew."""
-        self.ending = None
-        self.frames = self.unwanted_frames = self.withheld_frames = 0
+        """The run so far was discarded: it counts as work only, and the speech starts anew."""
+        self.stop_reason = None
+        self.frames = self.trailing_frames = self.trimmed_frames = 0
         self.retries += 1

@@ -15,7 +15,7 @@ from enum import Enum
 _GRAM = 4
 
 
-class Ending(Enum):
+class StopReason(Enum):
     """Why speech ended."""
 
     END = "the model ended"
@@ -63,7 +63,7 @@ class Watch:
         self._same = 0
         self._silent = 0
 
-    def after(self, code0: int, text_left: bool, limit: int | None) -> Ending | None:
+    def after(self, code0: int, text_left: bool, limit: int | None) -> StopReason | None:
         """Told each frame's first code in turn; why to end after it, or None to go on.
 
         ``text_left``: it was made before all of the text was fed. ``limit``: frames after which
@@ -76,22 +76,22 @@ class Watch:
         self._frames += 1
         half = 0 if limit is None else limit // 2
         if guards.silent_frames and self._silent >= guards.silent_frames and self._frames >= half:
-            return Ending.SILENCE
+            return StopReason.SILENCE
         silent = code0 in guards.silent_codes
         if guards.same_frames and self._same >= guards.same_frames and not silent:
-            return Ending.REPETITION
+            return StopReason.REPETITION
         if guards.repeats and self._loops():
-            return Ending.REPETITION
+            return StopReason.REPETITION
         if limit is not None and self._frames >= limit:
-            return Ending.LIMIT
+            return StopReason.LIMIT
         return None
 
-    def trailing_frames(self, ending: Ending) -> int:
+    def trailing_frames(self, ending: StopReason) -> int:
         """Frames at the end that say nothing: those that made a guard end it."""
         match ending:
-            case Ending.SILENCE:
+            case StopReason.SILENCE:
                 return self._silent
-            case Ending.REPETITION:
+            case StopReason.REPETITION:
                 return self._same if self._same > 1 else len(self._codes) - _GRAM
             case _:
                 return 0

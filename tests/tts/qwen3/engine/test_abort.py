@@ -16,9 +16,9 @@ from s2s.tts.qwen3.backends import GGML, NATIVE, ONNX, Place, Quants, available,
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
+from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Speech, StartTrim
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending
+from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, StopReason
 from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.interfaces import (
     CodecDecoder,
@@ -129,7 +129,9 @@ class Rig(Generic[T, P]):
     prompts: PromptBuilder
     work: Work = field(default_factory=Work)
 
-    def engine(self, frames_ahead: int = 0, edges: Edges | None = None) -> Engine[T, P, CodecState]:
+    def engine(
+        self, frames_ahead: int = 0, start_trim: StartTrim | None = None
+    ) -> Engine[T, P, CodecState]:
         watched = replace(
             self.model,
             talker=WatchedTalker(self.model.talker, self.work),
@@ -142,7 +144,7 @@ class Rig(Generic[T, P]):
             samples_per_frame=self.decoder.samples_per_frame,
             sample_rate_hz=24_000,
             guards=UNGUARDED,
-            edges=edges or Edges(silence_dbfs=-200.0),
+            start_trim=start_trim or StartTrim(silence_dbfs=-200.0),
             frames_ahead=frames_ahead,
         )
 
@@ -208,7 +210,7 @@ def test_stops_at_random_moments_leave_nothing_behind(
         heard = np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
         # Who had already asked may begin one more call, in the other thread.
         assert rig.work.begun_after_alarm <= (1 if frames_ahead else 0)
-        assert speech.report.ending is Ending.STOPPED
+        assert speech.report.stop_reason is StopReason.STOPPED
         assert set(threading.enumerate()) == threads
         assert np.array_equal(heard, expected[: heard.size])
         if at % 20 == 10:
@@ -241,11 +243,11 @@ def test_whoever_stops_listening_stops_the_work(
 
 def test_after_a_stop_speech_starts_as_softly_as_ever(rig: Rig[State, PredictorState]) -> None:
     """The 5 ms of the fade and the withheld frames are those of a fresh engine."""
-    plain = rig.whole(rig.engine(edges=UNTOUCHED))
+    plain = rig.whole(rig.engine(start_trim=UNTOUCHED))
     frame = rig.decoder.samples_per_frame
     loudness = [float(np.sqrt(np.mean(plain[at * frame :][:frame] ** 2))) for at in range(2)]
     floor_dbfs = 20 * np.log10(max(loudness) * 2)  # both count as silence, and no more may
-    engine = rig.engine(edges=Edges(silent_frames=2, silence_dbfs=float(floor_dbfs)))
+    engine = rig.engine(start_trim=StartTrim(silent_frames=2, silence_dbfs=float(floor_dbfs)))
     expected = plain[2 * frame :].copy()
     expected[:120] *= np.arange(120, dtype=np.float32) / 120
     for alarm_at in (1, 4, 6):
@@ -256,6 +258,6 @@ def test_after_a_stop_speech_starts_as_softly_as_ever(rig: Rig[State, PredictorS
         speech = rig.speak(engine)
         heard = np.concatenate([chunk.pcm for chunk in speech.chunks])
         assert np.array_equal(heard, expected)
-        assert speech.report.withheld_frames == 2
+        assert speech.report.trimmed_frames == 2
         assert sum(speech.report.decoded_frames) == FRAMES  # decoded once, also what is withheld
     engine.close()

@@ -158,7 +158,7 @@ class Rig:
             samples_per_frame=round(FRAME_S * MODEL_HZ),
             sample_rate_hz=MODEL_HZ,
             guards=UNGUARDED,
-            edges=UNTOUCHED,
+            start_trim=UNTOUCHED,
         )
         voice = self.voice = Voice(engine, self.ahead_s)
         self.scope, turns = CancelScope(clock), SpeculativeTurns(clock)

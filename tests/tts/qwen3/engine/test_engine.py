@@ -13,9 +13,9 @@ import pytest
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Generation, read_spec
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.engine import UNTOUCHED, Edges, Engine, Speech
+from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Speech, StartTrim
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
+from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason
 from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
@@ -122,7 +122,7 @@ def bench_of(folder: Path) -> Bench:
     prompts = PromptBuilder(spec, Tokenizer.load(folder), embeddings)
 
     def make(
-        guards: Guards, edges: Edges = UNTOUCHED, frames_ahead: int = 0
+        guards: Guards, start_trim: StartTrim = UNTOUCHED, frames_ahead: int = 0
     ) -> Engine[Cache, Cache, Heard]:
         return Engine(
             model,
@@ -131,7 +131,7 @@ def bench_of(folder: Path) -> Bench:
             samples_per_frame=SAMPLES,
             sample_rate_hz=24_000,
             guards=guards,
-            edges=edges,
+            start_trim=start_trim,
             frames_ahead=frames_ahead,
         )
 
@@ -151,7 +151,7 @@ def test_sound_is_the_same_however_it_is_cut(bench: Bench) -> None:
     speech = bench.engine.speak(TEXT, schedule=ramp)
     assert sound_of(speech).tolist() == whole.tolist()
     assert speech.report.chunk_frames == [2, 3, 3]
-    assert speech.report.ending is Ending.LIMIT
+    assert speech.report.stop_reason is StopReason.LIMIT
 
 
 def test_chunks_carry_their_codes(bench: Bench) -> None:
@@ -213,7 +213,7 @@ def test_a_stop_at_any_question_stops_all_work_and_leaves_a_clean_engine(
         speech = bench.engine.speak(TEXT, schedule=config, stale=stale)
         heard = [sample for chunk in speech.chunks for sample in chunk.pcm.tolist()]
         assert (bench.talker.steps, bench.decoder.frames) == stale.work
-        assert speech.report.ending is Ending.STOPPED
+        assert speech.report.stop_reason is StopReason.STOPPED
         assert heard == whole[: len(heard)].tolist()
         assert all(state.closed for state in bench.decoder.states)
         assert bench.talker.open_states == 1
@@ -282,10 +282,10 @@ def test_a_cloned_voice_goes_on_from_its_recording(tiny_qwen3: Callable[[str], P
 def test_leading_silence_is_withheld_and_the_start_fades_in(bench: Bench) -> None:
     guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
     plain = sound_of(bench.make(guards).speak(TEXT))
-    loud_floor = Edges(silent_frames=3, silence_dbfs=0.0, fade_in_ms=0.25)
+    loud_floor = StartTrim(silent_frames=3, silence_dbfs=0.0, fade_in_ms=0.25)
     speech = bench.make(guards, loud_floor).speak(TEXT)
     sound = sound_of(speech)
-    assert speech.report.withheld_frames == 3
+    assert speech.report.trimmed_frames == 3
     expected = plain[3 * SAMPLES :].copy()
     expected[:6] *= np.arange(6, dtype=np.float32) / 6
     assert sound.tolist() == expected.tolist()
@@ -303,7 +303,7 @@ def test_a_guard_ends_it_and_what_it_found_is_not_heard(bench: Bench) -> None:
     )
     speech = bench.make(guards).speak(TEXT, schedule=ScheduleConfig(codec_chunk_ramp=(100, 100)))
     assert list(speech.chunks) == []
-    assert speech.report.ending is Ending.SILENCE
+    assert speech.report.stop_reason is StopReason.SILENCE
     assert speech.report.frames == 12
 
 
@@ -316,7 +316,7 @@ def test_circles_that_nobody_heard_are_left_by_another_attempt(bench: Bench) -> 
     for seed in range(200):
         speech = engine.speak(TEXT, seed=seed, schedule=whole_at_once)
         chunks = list(speech.chunks)
-        if speech.report.retries == 1 and speech.report.ending is Ending.LIMIT:
+        if speech.report.retries == 1 and speech.report.stop_reason is StopReason.LIMIT:
             break
     else:
         raise AssertionError("no seed was tried twice")
@@ -335,7 +335,7 @@ def test_circles_that_nobody_heard_are_left_by_another_attempt(bench: Bench) -> 
     flat = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=1)
     heard = engine.speak(TEXT, seed=seed, schedule=flat)
     kept = np.concatenate([chunk.codes for chunk in heard.chunks])
-    assert heard.report.ending is Ending.REPETITION
+    assert heard.report.stop_reason is StopReason.REPETITION
     assert heard.report.retries == 0
     assert kept.tolist() == codes[: circle + 1].tolist()
 
@@ -345,7 +345,7 @@ def test_endless_circles_end(bench: Bench) -> None:
     late = ScheduleConfig(codec_chunk_ramp=(100, 100))
     speech = bench.make(guards).speak(TEXT, schedule=late)
     chunks = list(speech.chunks)
-    assert speech.report.ending is Ending.REPETITION
+    assert speech.report.stop_reason is StopReason.REPETITION
     assert speech.report.retries == 2
     assert [len(chunk.codes) for chunk in chunks] == [4]
     greedy = Sampling(greedy=True)

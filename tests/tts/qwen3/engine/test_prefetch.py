@@ -67,3 +67,17 @@ def test_an_error_comes_after_what_was_made_before_it() -> None:
     with pytest.raises(ValueError, match="no 3"):
         next(items)
     assert threads() == []
+
+
+def test_an_item_takes_back_what_nobody_has_read() -> None:
+    """Here ten takes back the unread numbers from six on."""
+    counter = Counter(11)
+    items = ahead(iter(counter), 20, NAME, lambda new, unread: new == 10 and unread >= 6)
+    assert next(items) == 0
+    for _ in range(11):
+        assert counter.waiting.acquire(timeout=10)
+    for thread in threading.enumerate():
+        if thread.name == NAME:
+            thread.join(10)
+    assert list(items) == [1, 2, 3, 4, 5, 10]
+    assert threads() == []

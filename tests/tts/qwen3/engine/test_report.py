@@ -7,17 +7,17 @@ import pytest
 from s2s.tts.base import PassageReport
 from s2s.tts.qwen3.engine.chunk_schedule import Costs
 from s2s.tts.qwen3.engine.report import Report
-from s2s.tts.qwen3.engine.stop_rules import Ending
+from s2s.tts.qwen3.engine.stop_rules import StopReason
 
 SPOKEN = Report(
-    ending=Ending.LIMIT,
+    stop_reason=StopReason.LIMIT,
     frames=10,
     prefill_s=0.1,
     stall_s=7.0,
     talker_s=[0.02] * 9,
     predictor_s=[0.03] * 10,
     predictor_passes=95,
-    withheld_frames=1,
+    trimmed_frames=1,
     decoded_frames=[2, 8],
     codec_s=[0.06, 0.18],
     chunk_frames=[1, 8],
@@ -44,7 +44,7 @@ def test_a_passage_says_why_it_ended_and_what_it_took() -> None:
     assert passage.ending == "limit"
     assert passage.measures == {
         "frames": 10,
-        "withheld_frames": 1,
+        "trimmed_frames": 1,
         "passes_a_frame": 9.5,
         "rtf": round((0.1 + 0.18 + 0.3 + 0.24) / 0.72, 3),  # nothing of the seven seconds
         "first_chunk_ms": 250.0,
@@ -53,14 +53,14 @@ def test_a_passage_says_why_it_ended_and_what_it_took() -> None:
 
 
 def test_a_passage_of_nothing_has_few_measures() -> None:
-    assert Report().passage == PassageReport("stopped", {"frames": 0, "withheld_frames": 0})
+    assert Report().passage == PassageReport("stopped", {"frames": 0, "trimmed_frames": 0})
 
 
-def test_what_was_in_vain_can_be_begun_again_but_counts_as_work() -> None:
-    report = Report(ending=Ending.REPETITION, frames=20, unwanted_frames=20, talker_s=[0.02] * 20)
-    assert report.in_vain
+def test_a_discarded_run_counts_as_work_only() -> None:
+    report = Report(
+        stop_reason=StopReason.REPETITION, frames=20, trailing_frames=20, talker_s=[0.02] * 20
+    )
     report.again()
-    assert (report.ending, report.frames, report.unwanted_frames) == (None, 0, 0)
+    assert (report.stop_reason, report.frames, report.trailing_frames) == (None, 0, 0)
     assert report.retries == 1
     assert report.work_s == pytest.approx(0.4)
-    assert not Report(ending=Ending.REPETITION, chunk_frames=[4]).in_vain

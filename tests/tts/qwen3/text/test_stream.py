@@ -16,10 +16,11 @@ from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.engine import decode_loop as frames_module
 from s2s.tts.qwen3.engine import engine as engine_module
+from s2s.tts.qwen3.engine import sounding as sounding_module
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Report
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Ending, Guards
+from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason
 from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
@@ -72,7 +73,7 @@ class Bench:
             samples_per_frame=1,
             sample_rate_hz=24_000,
             guards=guards,
-            edges=UNTOUCHED,
+            start_trim=UNTOUCHED,
             frames_ahead=frames_ahead,
         )
 
@@ -223,7 +224,7 @@ def test_fed_in_any_pieces_is_given_at_once(bench: Bench, size: int, frames_ahea
     feed = Late(cut(TEXT, size))
     codes, report = spoken(engine, feed)
     assert codes.tolist() == expected.tolist()
-    assert (report.ending, report.frames) == (whole.ending, whole.frames)
+    assert (report.stop_reason, report.frames) == (whole.stop_reason, whole.frames)
     assert report.text_tokens == whole.text_tokens
     assert report.frames == 2 * report.text_tokens  # it is the text that limits it
     assert feed.waits == len(cut(TEXT, size)) + 1
@@ -281,7 +282,7 @@ def test_silence_after_the_text_ends_fed_speech_at_the_same_frame(bench: Bench) 
     engine = bench.engine(replace(TWICE, silent_codes=everything, silent_frames=4))
     _, whole = spoken(engine, TEXT)
     _, report = spoken(engine, Late(cut(TEXT, 4)))
-    assert whole.ending is report.ending is Ending.SILENCE
+    assert whole.stop_reason is report.stop_reason is StopReason.SILENCE
     assert report.frames == whole.frames > whole.text_tokens
 
 
@@ -301,7 +302,7 @@ class Time:
 
 def test_standing_still_is_no_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     time = Time()
-    for module in (engine_module, frames_module):
+    for module in (engine_module, frames_module, sounding_module):
         monkeypatch.setattr(module, "perf_counter", time)
     feed = Late(cut(TEXT, 3), asked=time.pass_by)
     _, report = spoken(bench.engine(), feed)
@@ -336,7 +337,7 @@ def test_who_stops_it_wakes_it_by_closing_the_feed(
     feed.close()
     reader.join(10)
     assert not reader.is_alive()
-    assert speech.report.ending is Ending.STOPPED
+    assert speech.report.stop_reason is StopReason.STOPPED
     assert THREAD not in [thread.name for thread in threading.enumerate()]
     assert spoken(engine, TEXT)[0].tolist() == expected.tolist()
 
@@ -370,5 +371,5 @@ def test_a_text_that_breaks_off_is_spoken_no_further(bench: Bench) -> None:
     asked = iter([lambda: None, lambda: feed.close()])
     feed = Late(["One two three four", "five"], asked=lambda: next(asked)())
     codes, report = spoken(bench.engine(), feed)
-    assert report.ending is Ending.STOPPED
+    assert report.stop_reason is StopReason.STOPPED
     assert 0 < len(codes) <= report.text_tokens
