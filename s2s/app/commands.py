@@ -21,10 +21,14 @@ from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.system.cpu import cores
 from s2s.transport.local import list_devices, portaudio
+from s2s.tts.speak import language_for, speak
 
 
 def say(config: Config, store: Store, text: str, output: Path | None) -> int:
-    """Speak `text` through the loudspeaker, or into a WAV file; `-` reads it from stdin."""
+    """Speak `text` through the loudspeaker, or into a WAV file; `-` reads it from stdin.
+
+    It is read as in a conversation: "5 €" is "five euros", and markup is not spoken.
+    """
     from s2s.app.loading import Threads
 
     if text == "-":
@@ -35,7 +39,9 @@ def say(config: Config, store: Store, text: str, output: Path | None) -> int:
         )
     ) as synthesizer:
         rate_hz = synthesizer.capabilities.sample_rate_hz
-        blocks = (chunk.samples for chunk in synthesizer.synthesize(text))
+        supported = synthesizer.capabilities.languages
+        language = language_for(text, supported, config.session.language)
+        blocks = (chunk.samples for chunk in speak(text, synthesizer, language).chunks)
         if output is None:
             return _play(blocks, rate_hz)
         samples = np.concatenate([empty(), *blocks])

@@ -29,8 +29,9 @@ from s2s.core.state import SessionState
 from s2s.tts.base import Synthesizer, TtsError
 from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
+from s2s.tts.speak import Synthesis, speak
 from s2s.tts.speech_time import BASE_S, cjk_chars, estimate_seconds
-from s2s.tts.text import Lexicon, Spoken, speakable
+from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
 
 log = logging.getLogger(__name__)
@@ -249,7 +250,15 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if not first.aside:
             self._spoken += original
         language = self._language(original, first)
-        spoken = speakable(original, language, self._settings.lexicon)
+        synthesis = speak(
+            original,
+            self._synthesizer,
+            language,
+            voice=first.voice or self._voice,
+            lexicon=self._settings.lexicon,
+            stop=stale,
+        )
+        spoken = synthesis.spoken
         if not spoken.text:
             return
 
@@ -258,7 +267,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 return before
             return before + spoken.heard(len(whole_words(spoken.text, chars)))
 
-        for block, chars in self._sound(spoken, language, first, stale):
+        for block, chars in self._sound(synthesis, first, stale):
             if stale():
                 return
             yield AudioOut(block, first.response, text_at(chars))
@@ -271,7 +280,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         return languages[0] if languages else first.language
 
     def _sound(
-        self, spoken: Spoken, language: str | None, first: TtsInput, stale: Callable[[], bool]
+        self, synthesis: Synthesis, first: TtsInput, stale: Callable[[], bool]
     ) -> Iterator[tuple[Block, int]]:
         """Blocks float32 [512] at the output rate, each with the characters spoken at its end."""
         model_hz = self._synthesizer.capabilities.sample_rate_hz
@@ -279,8 +288,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         trimmer = LeadTrimmer(model_hz)
         resampler = Resampler(model_hz, output_hz)
         framer = Framer(BLOCK_SAMPLES)
-        expected_s = estimate_seconds(spoken.text) - BASE_S
-        marks = SpokenText(len(spoken.text), int(expected_s * model_hz))
+        chars = len(synthesis.spoken.text)
+        expected_s = estimate_seconds(synthesis.spoken.text) - BASE_S
+        marks = SpokenText(chars, int(expected_s * model_hz))
         clock = self._state.clock
         started_s = asked_s = clock.now()
         work_s = 0.0
@@ -293,9 +303,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 left += len(frame)
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        for chunk in self._synthesizer.synthesize(
-            spoken.text, voice=first.voice or self._voice, language=language, stop=stale
-        ):
+        for chunk in synthesis.chunks:
             work_s += clock.now() - asked_s
             if chunk.report is not None:
                 turn, report = first.response.turn, chunk.report
@@ -316,7 +324,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         marks.finish()
         yield from frames(trimmer.flush())
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
-            yield frame, len(spoken.text)
+            yield frame, chars
 
 
 def joined(texts: list[str]) -> str:

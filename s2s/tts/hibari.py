@@ -6,7 +6,6 @@ in one call, about a hundred times faster than it is spoken.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ import numpy as np
 
 from s2s.core.audio import Block
 from s2s.core.setting import setting
+from s2s.models.fetch import offline
 from s2s.models.resources import Resources
 from s2s.system.onnx import onnx_session
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces
-from s2s.tts.trim import THRESHOLD, LeadTrimmer
+from s2s.tts.trim import trimmed
 
 if TYPE_CHECKING:
     from hibari import Hibari as Voice
@@ -31,8 +31,6 @@ _MAX_CHARS = 240
 """Text of one call: under the 400 phonemes the model was made for."""
 _GAIN_DB = 5.0
 """From -25.0 dB, the mean active level of 20 sentences of the voice heart, to -20 dB."""
-_TAIL_MS = 200
-"""Kept after the last loud sample: the pause between two sentences. The model gives about 490."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +140,6 @@ class HibariTts:
             return self._voices[name]
 
 
-def trimmed(samples: Block, rate_hz: int) -> Block:
-    """Cut silence: all but 40 ms before the first loud sample, all but 200 ms after the last."""
-    samples = LeadTrimmer(rate_hz).push(samples)
-    loud = np.flatnonzero(np.abs(samples) > THRESHOLD)
-    if not len(loud):
-        return samples[:0]
-    return samples[: int(loud[-1]) + 1 + rate_hz * _TAIL_MS // 1000]
-
-
 def _load(name: str, path: str | None, threads: int) -> Voice:
     try:
         from hibari import Hibari as Voice
@@ -163,8 +152,7 @@ def _load(name: str, path: str | None, threads: int) -> Voice:
     if path is not None and not Path(path).is_file():
         raise TtsError(f"hibari: {path}: no such model file.")
     try:
-        offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
-        voice = Voice(name, model=path or voice_path(name, download_missing=not offline))
+        voice = Voice(name, model=path or voice_path(name, download_missing=not offline()))
         if threads > 1:
             # The package's own session lets its threads spin; with one thread there are none.
             voice.sess = onnx_session(voice.model_path, threads=threads)

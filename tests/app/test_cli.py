@@ -188,6 +188,44 @@ def test_say_writes_a_wav_file(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert target.stat().st_size == 44 + 2 * 4800
 
 
+@pytest.mark.parametrize(
+    ("text", "languages", "heard", "options"),
+    [
+        ("it costs 5 €", ("en",), ("it costs five euros", "en"), []),
+        ("**Total:** $12.75 at 8:05.", ("en",), None, []),
+        ("<think>hm. so</think>Yes.", ("en",), ("Yes.", "en"), []),
+        ("Das ist nicht die Antwort, 5 €.", ("en", "de"), None, []),
+        ("42", ("en", "de"), None, ["--session.language=de"]),
+        ("42", ("en", "de"), ("forty-two", "en"), []),
+    ],
+)
+def test_say_reads_a_text_as_a_conversation_does(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    languages: tuple[str, ...],
+    heard: tuple[str, str] | None,
+    options: list[str],
+):
+    asked: list[tuple[str, object]] = []
+
+    class Written(Voice):
+        capabilities = Capabilities(16_000, True, languages)
+
+        def synthesize(self, text: str, **how: object):
+            asked.append((text, how["language"]))
+            yield from super().synthesize(text)
+
+    monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Written())
+    assert cli.main(["say", text, "-o", str(tmp_path / "out.wav"), *options]) == 0
+    [(spoken, language)] = asked
+    assert not set(spoken) & set("*$€<>")
+    assert "think" not in spoken
+    assert language == ("de" if options or "Das" in text else "en")
+    if heard is not None:
+        assert (spoken, language) == heard
+
+
 @pytest.mark.usefixtures("backends")
 def test_say_plays_block_by_block(monkeypatch: pytest.MonkeyPatch):
     written: list[tuple[int, ...]] = []

@@ -10,7 +10,7 @@ from s2s.core.audio import Block, resample, rms_db
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
 from s2s.tts.base import TtsError
-from s2s.tts.hibari import HibariConfig, HibariTts, trimmed
+from s2s.tts.hibari import HibariConfig, HibariTts
 
 pytest.importorskip("hibari")
 
@@ -128,7 +128,3 @@ def test_it_cannot_be_used_after_close(resources: Resources) -> None:
     closed.close()
     with pytest.raises(TtsError, match="closed"):
         list(closed.synthesize("Hello."))
-
-
-def test_trimming_silence_leaves_nothing() -> None:
-    assert len(trimmed(np.full(24_000, 0.005, dtype=np.float32), 24_000)) == 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.audio import Block
-from s2s.tts.trim import LeadTrimmer
+from s2s.tts.trim import THRESHOLD, LeadTrimmer, trimmed
 
 RATE_HZ = 16_000
 PREROLL = 640
@@ -81,3 +81,15 @@ def test_any_split_gives_the_same_samples(quiet: int, loud: int, cuts: list[int]
     edges = [0, *sorted(min(cut, len(samples)) for cut in cuts), len(samples)]
     blocks = [samples[a:b] for a, b in pairwise(edges)]
     assert np.array_equal(trim(blocks), trim([samples]))
+
+
+def test_a_sentence_keeps_40_ms_before_and_200_ms_after() -> None:
+    samples = np.concatenate([signal(5000, 300), np.zeros(9000, np.float32)])
+    first = int(np.flatnonzero(np.abs(samples) > THRESHOLD)[0])
+    last = int(np.flatnonzero(np.abs(samples) > THRESHOLD)[-1])
+    expected = samples[first - RATE_HZ * 40 // 1000 : last + 1 + RATE_HZ * 200 // 1000]
+    assert np.array_equal(trimmed(samples, RATE_HZ), expected)
+
+
+def test_trimming_silence_leaves_nothing() -> None:
+    assert len(trimmed(np.full(24_000, 0.005, dtype=np.float32), 24_000)) == 0
