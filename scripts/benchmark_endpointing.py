@@ -32,10 +32,10 @@ from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.turns.endpoint import EAGERNESS, EndOfTurn, GraceConfig, grace_ms
 from s2s.turns.segmenter import (
+    ProvisionalEnd,
     Resumed,
     Segmenter,
     SegmenterEvent,
-    SoftEnd,
     Started,
 )
 from s2s.turns.vad import SileroVad
@@ -45,7 +45,7 @@ MS = PIPELINE_HZ // 1000
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A soft end: what was known at it, and when speech came back. In samples of the turn."""
+    """A provisional end: what was known then, and when speech came back. Samples of the turn."""
 
     end: int
     """One past the last speech, as the segmenter found it."""
@@ -90,14 +90,14 @@ def hear(turn: Turn, voice: SileroVad) -> tuple[Heard, list[Block]]:
     for block in Framer(BLOCK_SAMPLES).push(turn.audio):
         for event in segmenter.push(block, vad.probability(block)):
             found.append((segmenter.sample, event))
-            if isinstance(event, SoftEnd):
+            if isinstance(event, ProvisionalEnd):
                 audio.append(segmenter.audio())
     started = [event for _, event in found if isinstance(event, Started)]
     if len(started) != 1:
         raise RuntimeError(f"{turn.name}: heard {len(started)} turns in one")
     pauses = []
     for at, event in found:
-        if isinstance(event, SoftEnd):
+        if isinstance(event, ProvisionalEnd):
             back = [e.sample for later, e in found if isinstance(e, Resumed) and later > at]
             noticed = back[0] + BLOCK_SAMPLES if back else None
             pauses.append(Pause(event.end_sample, at, noticed, 0.5, ""))

@@ -66,7 +66,7 @@ class AudioIn:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Audio of a turn so far, pre-roll included. A final is sent at each soft end."""
+    """Audio of a turn so far, pre-roll included. A final is sent at each provisional end."""
 
     audio: Block
     """float32 [samples] at 16 kHz: the whole turn with its pauses."""

@@ -1,8 +1,8 @@
 """Turns that may still go on. Work on them starts at once; only what is heard waits.
 
-A turn is soft-ended when the speaker pauses. Until it is committed it can be re-opened: the speaker
-goes on, the turn gets a new revision, and everything made for the old one is stale. It is committed
-as late as possible: by the TTS stage, before the first audio leaves.
+A turn ends provisionally when the speaker pauses. Until it is committed it can be re-opened: the
+speaker goes on, the turn gets a new revision, and everything made for the old one is stale. It is
+committed as late as possible: by the TTS stage, before the first audio leaves.
 
 Knows nothing about audio or models. Waits on the session's clock, never polls.
 """

@@ -1,7 +1,7 @@
 """The language-model stage: a transcript in, pieces of an answer out, and exactly one end.
 
-It starts at the soft end of a turn, while the speaker may still go on, and stops at the next token
-when the turn is re-opened or the answer interrupted.
+It starts at the provisional end of a turn, while the speaker may still go on, and stops at the next
+token when the turn is re-opened or the answer interrupted.
 """
 
 from __future__ import annotations

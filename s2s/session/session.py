@@ -52,7 +52,8 @@ from s2s.transport.sender import Sender
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.turns.base import TurnEnd, VadModel
-from s2s.turns.handler import TurnInput, TurnsConfig, TurnsHandler
+from s2s.turns.config import TurnsConfig
+from s2s.turns.handler import TurnInput, TurnsHandler
 
 log = logging.getLogger(__name__)
 

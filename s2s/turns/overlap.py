@@ -34,7 +34,7 @@ class Overlap:
         self._open = False
 
     @property
-    def deaf(self) -> bool:
+    def input_muted(self) -> bool:
         """Half duplex, and the assistant speaks: nothing is heard."""
         half_duplex = self._config.half_duplex or self._floor.half_duplex
         return half_duplex and self._floor.playing

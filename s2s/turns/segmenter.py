@@ -4,13 +4,13 @@ It is given windows and their speech probability, and tells what happened. It kn
 clock and no thread, and it decides only about sound: whether a pause is the end of what the person
 wants to say is decided in `endpoint.py`, and `close` tells it.
 
-    quiet --Onset--> candidate --Started--> speaking --SoftEnd--> paused --Onset--> candidate
-      ^                  |                     ^  |                 ^                  |   |
-      +-----Phantom------+                     |  +--Split-+        +-----Phantom------+   |
-                                               +-----------+<------------Resumed-----------+
+    quiet --Onset--> candidate --Started--> speaking --ProvisionalEnd--> paused --Onset--> returning
+      ^                  |                  ^  |   ^                       ^                |   |
+      +----FalseStart----+                  +--+   |                       +---FalseStart---+   |
+                                            Split  +----------------Resumed---------------------+
 
 A paused turn is still open: speech that comes back continues it. `close` (or a pause longer than
-`max_pause_ms`, `Closed`) makes the next speech a new turn.
+`max_pause_ms`, `TurnClosed`) makes the next speech a new turn.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SegmenterConfig:
         "Speech with at least this mean probability needs only half of the minimum, counted "
         'when it ends: "yes" and "no" are shorter than `min_speech_ms`. Above 1: never.',
     )
-    min_silence_ms: int = setting(64, "Silence after which speech has softly ended.")
+    min_silence_ms: int = setting(64, "Silence after which speech has provisionally ended.")
     max_turn_ms: int = setting(30_000, "A longer turn is split at its quietest point.")
     max_pause_ms: int = setting(
         10_000, "An open turn that nobody closes ends by itself after this much silence."
@@ -76,7 +76,7 @@ class Onset:
 
 
 @dataclass(frozen=True, slots=True)
-class Phantom:
+class FalseStart:
     """What began at the last `Onset` ended too soon to be speech: nothing has changed."""
 
     sample: int
@@ -94,7 +94,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class SoftEnd:
+class ProvisionalEnd:
     """The speaker pauses or is done. The turn stays open."""
 
     end_sample: int
@@ -103,7 +103,7 @@ class SoftEnd:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Speech came back after a soft end of the open turn, long enough to continue it."""
+    """Speech came back after a provisional end of the open turn, long enough to continue it."""
 
     sample: int
     """First sample of the speech that came back."""
@@ -121,13 +121,13 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class TurnClosed:
     """The pause of an open turn grew beyond the maximum; the next speech is a new turn."""
 
     sample: int
 
 
-SegmenterEvent = Onset | Phantom | Started | SoftEnd | Resumed | Split | Closed
+SegmenterEvent = Onset | FalseStart | Started | ProvisionalEnd | Resumed | Split | TurnClosed
 
 
 class _State(Enum):
@@ -137,7 +137,7 @@ class _State(Enum):
     """Maybe a new turn begins."""
     SPEAKING = auto()
     PAUSED = auto()
-    """The open turn has softly ended."""
+    """The open turn has provisionally ended."""
     RETURNING = auto()
     """Maybe the paused turn goes on."""
 
@@ -174,7 +174,7 @@ class Segmenter:
         """First sample of the open turn, or of the candidate with its pre-roll."""
         self._begin_stretch(self._sample)
         self._end = self._sample
-        """One past the last speech of the last soft end."""
+        """One past the last speech of the last provisional end."""
 
     @property
     def sample(self) -> int:
@@ -188,7 +188,7 @@ class Segmenter:
 
     @property
     def speaking(self) -> bool:
-        """The open turn is being spoken: no soft end since it started or resumed."""
+        """The open turn is being spoken: no provisional end since it started or resumed."""
         return self._state is _State.SPEAKING
 
     @property
@@ -238,7 +238,7 @@ class Segmenter:
             events = self._hear_silence()
         if self._state is _State.PAUSED and self._pause_too_long():
             self.close()
-            events.append(Closed(self._sample))
+            events.append(TurnClosed(self._sample))
         if self._state is _State.QUIET:
             self._forget_before(self._sample - self._samples(self.config.pre_roll_ms))
         return events
@@ -248,10 +248,10 @@ class Segmenter:
         return self._end_speech()
 
     def close(self) -> None:
-        """The open turn is over, up to its last soft end: the next speech is a new turn.
+        """The open turn is over, up to its last provisional end: the next speech is a new turn.
 
-        Speech that came after that soft end is not lost: it is heard again as the beginning of
-        the next turn. Without a soft end all that was heard belongs to the turn.
+        Speech that came after that end is not lost: it is heard again as the beginning of the next
+        turn. Without a provisional end all that was heard belongs to the turn.
         """
         match self._state:
             case _State.QUIET | _State.CANDIDATE:
@@ -296,7 +296,7 @@ class Segmenter:
         return self._end_speech()
 
     def _end_speech(self) -> list[SegmenterEvent]:
-        """The stretch of speech is over: too short, or a soft end."""
+        """The stretch of speech is over: too short, or a provisional end."""
         if self._state in (_State.QUIET, _State.PAUSED):
             return []
         events: list[SegmenterEvent] = []
@@ -304,11 +304,11 @@ class Segmenter:
             if not self._is_speech():
                 opened = self._state is _State.RETURNING
                 self._state = _State.PAUSED if opened else _State.QUIET
-                return [Phantom(self._last_active)]
+                return [FalseStart(self._last_active)]
             events += self._accept()
         self._state = _State.PAUSED
         self._end = self._last_active
-        return [*events, SoftEnd(self._end)]
+        return [*events, ProvisionalEnd(self._end)]
 
     def _is_speech(self) -> bool:
         """The stretch that ends now was long enough, or half as long and surely speech."""

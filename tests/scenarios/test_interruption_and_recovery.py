@@ -106,7 +106,7 @@ def test_the_assistant_never_hangs_speaking_without_sound(hang: object) -> None:
 
 
 def test_it_hears_after_an_answer_with_interruptions_off() -> None:
-    """livekit/agents#2368: with interruptions off it is deaf after its first answer."""
+    """livekit/agents#2368: with interruptions off it is muted after its first answer."""
     over = said_after(3.0, "no tell me something else", 1.2)
     second = Said(tone(2.0, 200), "and what about tomorrow then", 1.0)
     simulation = Simulation(

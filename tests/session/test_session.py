@@ -15,7 +15,7 @@ from s2s.core.events import Said as SaidEvent
 from s2s.llm.base import LlmError
 from s2s.session.session import Models, SessionConfig, stages_alive
 from s2s.testing.simulator import Costs, EnergyVad, Said, Simulation, tone, with_pauses
-from s2s.turns.handler import TurnsConfig
+from s2s.turns.config import TurnsConfig
 
 QUESTION = Said(tone(1.5), "what time is it now")
 SECOND = Said(tone(2.0, 200), "and what about tomorrow then")

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from s2s.core.audio import Block
 from s2s.turns.segmenter import (
-    Closed,
+    FalseStart,
     Onset,
-    Phantom,
+    ProvisionalEnd,
     Resumed,
     Segmenter,
     SegmenterConfig,
     SegmenterEvent,
-    SoftEnd,
     Split,
     Started,
+    TurnClosed,
 )
 
 WINDOW = 512
@@ -58,7 +58,7 @@ def test_a_turn_starts_after_384_ms_and_ends_after_64_ms_of_silence() -> None:
     events = hear(segmenter, speech(8) + silence(1))
     assert events == []
     events = hear(segmenter, silence(1))
-    assert events == [SoftEnd(50 * WINDOW)]
+    assert events == [ProvisionalEnd(50 * WINDOW)]
     assert segmenter.open
     assert not segmenter.speaking
 
@@ -81,13 +81,13 @@ def test_a_turn_at_the_very_beginning_has_only_the_pre_roll_that_exists() -> Non
 def test_a_burst_starts_nothing_however_sure(windows: int) -> None:
     segmenter = Segmenter()
     events = hear(segmenter, silence(20) + speech(windows, 0.99) + silence(20))
-    assert events == [Onset(20 * WINDOW), Phantom((20 + windows) * WINDOW)]
+    assert events == [Onset(20 * WINDOW), FalseStart((20 + windows) * WINDOW)]
     assert len(segmenter.audio()) == 0
 
 
 def test_unsure_noise_below_the_minimum_starts_nothing() -> None:
     events = hear(Segmenter(), speech(11, 0.7) + silence(3))
-    assert events == [Onset(0), Phantom(11 * WINDOW)]
+    assert events == [Onset(0), FalseStart(11 * WINDOW)]
 
 
 def test_a_short_word_that_is_surely_speech_is_a_turn_once_it_ends() -> None:
@@ -95,12 +95,12 @@ def test_a_short_word_that_is_surely_speech_is_a_turn_once_it_ends() -> None:
     events = hear(segmenter, silence(20) + speech(8, 0.97))
     assert events == [Onset(20 * WINDOW)]
     events = hear(segmenter, silence(2))
-    assert events == [Started(20 * WINDOW - 500 * MS, 20 * WINDOW), SoftEnd(28 * WINDOW)]
+    assert events == [Started(20 * WINDOW - 500 * MS, 20 * WINDOW), ProvisionalEnd(28 * WINDOW)]
 
 
 def test_sure_words_can_be_switched_off() -> None:
     segmenter = Segmenter(SegmenterConfig(sure_probability=2.0))
-    assert hear(segmenter, speech(11, 1.0) + silence(2)) == [Onset(0), Phantom(11 * WINDOW)]
+    assert hear(segmenter, speech(11, 1.0) + silence(2)) == [Onset(0), FalseStart(11 * WINDOW)]
 
 
 def test_hysteresis_holds_speech_but_does_not_begin_it() -> None:
@@ -108,7 +108,7 @@ def test_hysteresis_holds_speech_but_does_not_begin_it() -> None:
     assert hear(segmenter, [0.5] * 40) == []
     events = hear(segmenter, [0.7] + [0.5] * 30)
     assert [type(event) for event in events] == [Onset, Started]
-    assert [type(event) for event in hear(segmenter, [0.44] * 2)] == [SoftEnd]
+    assert [type(event) for event in hear(segmenter, [0.44] * 2)] == [ProvisionalEnd]
 
 
 def test_an_open_turn_goes_on_after_192_ms() -> None:
@@ -116,7 +116,7 @@ def test_an_open_turn_goes_on_after_192_ms() -> None:
     hear(segmenter, speech(20) + silence(10))
     assert hear(segmenter, speech(5)) == [Onset(30 * WINDOW)]
     assert hear(segmenter, speech(1)) == [Resumed(30 * WINDOW)]
-    assert hear(segmenter, silence(2)) == [SoftEnd(36 * WINDOW)]
+    assert hear(segmenter, silence(2)) == [ProvisionalEnd(36 * WINDOW)]
 
 
 def test_a_phantom_in_a_pause_changes_nothing() -> None:
@@ -124,7 +124,7 @@ def test_a_phantom_in_a_pause_changes_nothing() -> None:
     hear(segmenter, speech(20) + silence(10))
     assert hear(segmenter, speech(2, 0.99) + silence(2)) == [
         Onset(30 * WINDOW),
-        Phantom(32 * WINDOW),
+        FalseStart(32 * WINDOW),
     ]
     assert segmenter.open
     np.testing.assert_array_equal(segmenter.audio(), ramp(0, 34 * WINDOW))
@@ -150,7 +150,7 @@ def test_close_during_returning_speech_gives_it_to_the_next_turn() -> None:
     assert hear(segmenter, speech(1)) == [Started(20 * WINDOW, 30 * WINDOW)]
 
 
-def test_close_after_resuming_keeps_what_was_said_since_the_soft_end() -> None:
+def test_close_after_resuming_keeps_what_was_said_since_the_provisional_end() -> None:
     segmenter = Segmenter()
     hear(segmenter, speech(20) + silence(2) + speech(15))
     segmenter.close()
@@ -171,18 +171,18 @@ def test_close_before_any_soft_end_ends_the_turn_here() -> None:
 def test_frames_that_stop_coming_end_the_speech() -> None:
     segmenter = Segmenter()
     hear(segmenter, speech(20))
-    assert segmenter.stalled() == [SoftEnd(20 * WINDOW)]
+    assert segmenter.stalled() == [ProvisionalEnd(20 * WINDOW)]
     assert segmenter.stalled() == []
     segmenter.close()
     hear(segmenter, speech(2))
-    assert segmenter.stalled() == [Phantom(22 * WINDOW)]
+    assert segmenter.stalled() == [FalseStart(22 * WINDOW)]
 
 
 def test_a_turn_that_nobody_closes_ends_by_itself() -> None:
     segmenter = Segmenter(SegmenterConfig(max_pause_ms=1000))
     hear(segmenter, speech(20))
     events = hear(segmenter, silence(40))
-    assert events == [SoftEnd(20 * WINDOW), Closed(52 * WINDOW)]
+    assert events == [ProvisionalEnd(20 * WINDOW), TurnClosed(52 * WINDOW)]
     assert not segmenter.open
 
 
@@ -190,7 +190,7 @@ def test_phantoms_do_not_hold_a_pause_open() -> None:
     segmenter = Segmenter(SegmenterConfig(max_pause_ms=1000))
     hear(segmenter, speech(20) + silence(2))
     events = hear(segmenter, (speech(2) + silence(2)) * 12)
-    assert sum(isinstance(event, Closed) for event in events) == 1
+    assert sum(isinstance(event, TurnClosed) for event in events) == 1
 
 
 def test_too_long_a_turn_is_split_at_its_quietest_point() -> None:
@@ -262,7 +262,7 @@ class Follower:
                 assert sample >= self.last_end
                 self.onset = sample
                 self.state = "candidate" if self.state == "quiet" else "returning"
-            case Phantom(sample):
+            case FalseStart(sample):
                 assert self.onset < sample <= now
                 self.state = {"candidate": "quiet", "returning": "paused"}[self.state]
             case Started(start, onset):
@@ -274,7 +274,7 @@ class Follower:
                 assert self.state == "returning"
                 assert sample == self.onset
                 self.state = "speaking"
-            case SoftEnd(end):
+            case ProvisionalEnd(end):
                 assert self.state == "speaking"
                 assert self.last_end < end <= now
                 self.last_end = end
@@ -285,7 +285,7 @@ class Follower:
                 assert cut == audio[-1] + 1
                 assert cut < now
                 self.last_end = cut
-            case Closed():
+            case TurnClosed():
                 assert self.state == "paused"
                 self.state = "quiet"
 
@@ -346,7 +346,7 @@ def test_every_stretch_of_long_speech_is_in_exactly_one_turn(
             match event:
                 case Split(_, audio):
                     heard.append(audio)
-                case SoftEnd(end):
+                case ProvisionalEnd(end):
                     heard.append(segmenter.audio(end))
                     segmenter.close()
                 case _:

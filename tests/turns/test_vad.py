@@ -9,7 +9,14 @@ import pytest
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, read_wav, rms_db
 from s2s.models.store import Store
-from s2s.turns.segmenter import Onset, Phantom, Segmenter, SegmenterEvent, SoftEnd, Started
+from s2s.turns.segmenter import (
+    FalseStart,
+    Onset,
+    ProvisionalEnd,
+    Segmenter,
+    SegmenterEvent,
+    Started,
+)
 from s2s.turns.vad import SileroStream, SileroVad
 
 pytestmark = pytest.mark.models
@@ -60,7 +67,7 @@ def test_speech_is_found_where_it_is(vad: SileroStream, name: str, noise_db: flo
     heard = audio if noise_db is None else with_noise(audio, noise_db)
     events = events_of(vad, heard)
     (started,) = [event for event in events if isinstance(event, Started)]
-    end = [event.end_sample for event in events if isinstance(event, SoftEnd)][-1]
+    end = [event.end_sample for event in events if isinstance(event, ProvisionalEnd)][-1]
     first_s, last_s = SPEECH_S[name]
     assert abs(started.onset_sample / PIPELINE_HZ - first_s) <= 0.25
     assert abs(end / PIPELINE_HZ - last_s) <= 0.15
@@ -103,7 +110,7 @@ def test_noises_start_nothing(vad: SileroStream, sound) -> None:
         random = np.random.default_rng(seed)
         quiet = (0.0005 * random.standard_normal(PIPELINE_HZ)).astype(np.float32)
         events = events_of(vad, np.concatenate([quiet, sound(random), quiet]))
-        assert all(isinstance(event, (Onset, Phantom)) for event in events), events
+        assert all(isinstance(event, (Onset, FalseStart)) for event in events), events
 
 
 def test_streams_of_one_model_do_not_mix_and_reset_forgets(

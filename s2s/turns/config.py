@@ -1,0 +1,43 @@
+"""Settings of the turns stage: when the person's turn begins and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.core.setting import made_setting, setting
+from s2s.turns.endpoint import GraceConfig
+from s2s.turns.interruption import InterruptionConfig
+from s2s.turns.segmenter import SegmenterConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsConfig:
+    """When the person's turn begins and ends."""
+
+    segmenter: SegmenterConfig = made_setting(SegmenterConfig, "Speech from sound.")
+    grace: GraceConfig = made_setting(
+        GraceConfig, "How long a pause may last before the turn is over."
+    )
+    unanswered_reopen_ms: int = setting(
+        7000,
+        "Speech that comes back within this time, while nothing was answered yet, reopens the"
+        " turn.",
+    )
+    stalled_input_ms: int = setting(
+        1000, "A turn whose audio stops coming (muted, unplugged) ends after this time."
+    )
+    interruption: InterruptionConfig = made_setting(
+        InterruptionConfig, "What speech does while the assistant speaks."
+    )
+    partial_interval_ms: int = setting(
+        500, "What is being said is written down this often; 0: only when it is complete."
+    )
+
+    def __post_init__(self) -> None:
+        if self.partial_interval_ms < 0:
+            raise ValueError(f"need partial_interval_ms >= 0, got {self.partial_interval_ms}")
+        if self.unanswered_reopen_ms < 0 or self.stalled_input_ms <= 0:
+            raise ValueError(
+                f"need unanswered_reopen_ms >= 0 and stalled_input_ms > 0, got "
+                f"{self.unanswered_reopen_ms} and {self.stalled_input_ms}"
+            )
