@@ -14,13 +14,12 @@ import unicodedata
 from dataclasses import dataclass
 from enum import IntEnum
 
+from s2s.core.markup import Spans
 from s2s.llm.abbreviations import ends_sentence
 
 FIRST_CLAUSE_WORDS = 4
 MAX_CHARS = 360
 """A sentence without end is cut at its last clause or space after this many characters."""
-MARKUP_CHARS = 400
-"""A bracket or backtick that is not closed within this many characters was no markup."""
 CJK_CHARS_PER_WORD = 2
 """5.5 CJK characters and 2.6 words are a second of speech."""
 
@@ -78,7 +77,7 @@ class SentenceStream:
     def _reset(self) -> None:
         self._started = False
         self._said = ""
-        self._markup = _Markup()
+        self._spans = Spans()
         self._forget("")
 
     def _forget(self, rest: str) -> None:
@@ -123,9 +122,9 @@ class SentenceStream:
             if kind is not _Kind.NONE:
                 end = self._mark(kind, len(self._text))
             self._boundary = None
-        if not end and len(self._text) >= self._max_chars and not self._markup.holds:
+        if not end and len(self._text) >= self._max_chars and not self._spans.holds:
             end = self._emergency_end()
-        self._markup.read(char)
+        self._spans.read(char)
         self._text += char
         self._note(char, len(self._text) - 1)
         return end
@@ -134,7 +133,7 @@ class SentenceStream:
         """Remember a boundary that `char`, at index `at`, may begin or extend."""
         boundary = self._boundary
         if char.isspace():
-            if not self._markup.holds:
+            if not self._spans.holds:
                 self._space_end = at + 1
             if boundary is None and (char == "\n" or _is_unspaced(self._text[at - 1 : at])):
                 boundary = self._boundary = _Boundary(mark=-1)
@@ -153,7 +152,7 @@ class SentenceStream:
 
     def _decide(self, boundary: _Boundary, following: str) -> _Kind:
         """What the boundary is, now that the visible character after it is known."""
-        if self._markup.holds:
+        if self._spans.holds:
             return _Kind.NONE
         if boundary.newlines and following != "|":
             if boundary.newlines > 1 or not following.islower():
@@ -165,6 +164,9 @@ class SentenceStream:
         if mark in _WIDE_ENDS:
             return _Kind.SENTENCE
         if mark in _WIDE_CLAUSES:
+            between_digits = self._text[boundary.mark - 1 : boundary.mark].isdigit()
+            if between_digits and following.isdigit() and not boundary.spaces:
+                return _Kind.NONE  # １，０００ and １２：３０
             return _Kind.CLAUSE
         if not boundary.spaces:
             return _Kind.NONE
@@ -196,64 +198,6 @@ class SentenceStream:
             if end:
                 return end
         return len(self._text) if len(self._text) >= 2 * self._max_chars else 0
-
-
-class _Markup:
-    """Follows code fences, inline code and links, inside which nothing is cut."""
-
-    def __init__(self) -> None:
-        self._fence = False
-        self._inline = False
-        self._backticks = 0
-        self._line_start = True
-        self._brackets = 0
-        self._target = False
-        self._open_chars = 0
-        self._last = ""
-
-    @property
-    def holds(self) -> bool:
-        """The text so far ends inside markup."""
-        return self._fence or self._in_line()
-
-    def _in_line(self) -> bool:
-        return self._inline or self._brackets > 0 or self._target
-
-    def read(self, char: str) -> None:
-        """Take the next character of the response."""
-        if char == "`":
-            self._read_backtick()
-        else:
-            self._backticks = 0
-            if not self._fence and not self._inline:
-                self._read_link(char)
-        self._open_chars = self._open_chars + 1 if self._in_line() else 0
-        paragraph_ends = char == "\n" == self._last
-        if self._open_chars > MARKUP_CHARS or paragraph_ends:
-            self._inline, self._brackets, self._target = False, 0, False
-        if char == "\n":
-            self._line_start = True
-        elif not char.isspace() and char != "`":
-            self._line_start = False
-        self._last = char
-
-    def _read_backtick(self) -> None:
-        self._backticks += 1
-        if self._backticks == 3 and (self._line_start or self._fence):
-            self._fence = not self._fence
-            self._inline = False
-        elif self._backticks == 1 and not self._fence:
-            self._inline = not self._inline
-
-    def _read_link(self, char: str) -> None:
-        if self._target:
-            self._target = char != ")"
-        elif char == "[":
-            self._brackets += 1
-        elif char == "]" and self._brackets:
-            self._brackets -= 1
-        elif char == "(" and self._last == "]":
-            self._target = True
 
 
 def count_words(text: str) -> int:
