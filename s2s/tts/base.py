@@ -30,14 +30,24 @@ class Capabilities:
     interrupted; one that takes its time before each sentence wants more."""
 
 
+CUT = "limit"
+"""How a passage ends that would have gone on beyond a limit of its length."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassageReport:
     """How one passage of a text was spoken: for the metrics alone."""
 
     ending: str
-    """Why it ended, in one word: "end" when the model was done."""
+    """Why it ended, in one word: "end" when the model was done, `CUT` when it reached a limit of
+    its length before, ..."""
     measures: Mapping[str, float]
     """What the backend counts, by name: "frames", "rtf" (seconds of work for one of sound), ..."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Something of the text may not have been spoken."""
+        return self.ending == CUT
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from s2s.core.audio import BLOCK_SAMPLES, Block, Framer, Resampler
 from s2s.core.channel import Channel
+from s2s.core.events import Notice
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -26,7 +27,7 @@ from s2s.core.messages import (
 )
 from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
-from s2s.tts.base import Synthesizer, TtsError
+from s2s.tts.base import PassageReport, Synthesizer, TtsError
 from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
 from s2s.tts.speak import Synthesis, speak
@@ -35,6 +36,11 @@ from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
 
 log = logging.getLogger(__name__)
+
+CUT_NOTICE = (
+    "Part of the answer may be missing: its speech reached the most that such a text should need, "
+    "or tts.max_new_tokens."
+)
 
 MAX_HELD_S = 4.0
 """Sound made ahead of the commit; more would be work for an answer that may be taken back."""
@@ -306,8 +312,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for chunk in synthesis.chunks:
             work_s += clock.now() - asked_s
             if chunk.report is not None:
-                turn, report = first.response.turn, chunk.report
-                self._state.metrics.passage(turn, report.ending, report.measures)
+                self._note(first.response, chunk.report)
             if stale():
                 return
             if made == 0 and len(chunk.samples):
@@ -325,6 +330,13 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         yield from frames(trimmer.flush())
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
             yield frame, chars
+
+    def _note(self, response: ResponseId, report: PassageReport) -> None:
+        """To the metrics; and the person is told when speech was cut."""
+        self._state.metrics.passage(response.turn, report.ending, report.measures)
+        if report.is_cut:
+            log.warning("speech was cut at the limit of its length: %s", dict(report.measures))
+            self._state.events(Notice(CUT_NOTICE))
 
 
 def joined(texts: list[str]) -> str:

@@ -16,11 +16,12 @@ from s2s.models.resources import Resources
 from s2s.system.cpu import cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
-from s2s.tts.qwen3.checkpoint.spec import Kind
+from s2s.tts.qwen3.checkpoint.spec import Generation, Kind
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
 from s2s.tts.qwen3.errors import Qwen3Error
 from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
 from s2s.tts.qwen3.text.segments import passages
+from s2s.tts.speech_time import MAX_NEW_TOKENS, token_budget
 
 if TYPE_CHECKING:
     from s2s.tts.qwen3.engine.engine import Report
@@ -101,6 +102,58 @@ class Qwen3Config:
         "and 0 where there is a seed.",
         formerly=("guesses",),
     )
+    max_new_tokens: int = setting(
+        MAX_NEW_TOKENS,
+        "The most codec tokens (80 ms each) that a piece of text of up to 300 characters may take; "
+        "most texts get fewer, by their length.",
+    )
+    initial_codec_chunk_frames: int | None = setting(
+        None,
+        "Frames of the first chunk, as vLLM-Omni's server does it: 1 there, 0 lets the load "
+        "choose. Once this or one of the next three is given, chunks go by them and the server's "
+        "defaults; else by what a frame costs on this machine.",
+    )
+    codec_chunk_frames: int | None = setting(
+        None, "Frames of every later chunk, as the server does it: 25 there."
+    )
+    codec_chunk_ramp: tuple[int, ...] = setting(
+        (),
+        "Frames of the first chunks, as the server does it, such as 2,4,8,16; for the first two.",
+    )
+    codec_chunk_adaptive: bool | None = setting(
+        None,
+        "Chunks grow with the sound that is unplayed, as the server does it; instead of the "
+        "three others.",
+    )
+    codec_left_context_frames: int | None = setting(
+        None,
+        "Read so that a server's settings can be used as they are, without effect: the decoder "
+        "keeps its state here and decodes no frame twice.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 2:
+            raise ValueError(
+                f"max_new_tokens is {self.max_new_tokens}: at least 2, for a frame and the end"
+            )
+        self.server_schedule()  # a bad one is said now
+
+    def server_schedule(self) -> ScheduleConfig | None:
+        """The chunks as vLLM-Omni's server would cut them; None where none of its settings is
+        given. Raises ValueError for sizes that cannot be."""
+        first, steady = self.initial_codec_chunk_frames, self.codec_chunk_frames
+        ramp, adaptive = self.codec_chunk_ramp, self.codec_chunk_adaptive
+        if first is None and steady is None and not ramp and adaptive is None:
+            return None
+        server = ScheduleConfig()
+        return ScheduleConfig(
+            initial_codec_chunk_frames=(
+                server.initial_codec_chunk_frames if first is None else first
+            ),
+            codec_chunk_frames=server.codec_chunk_frames if steady is None else steady,
+            codec_chunk_ramp=ramp,
+            codec_chunk_adaptive=bool(adaptive),
+        )
 
 
 class Qwen3:
@@ -113,7 +166,7 @@ class Qwen3:
             TtsError: the model or its voice can't be had; says what is missing and what to do.
         """
         self._config = config
-        self._schedule = ScheduleConfig()
+        self._schedule = config.server_schedule() or ScheduleConfig()
         self._speed: Speed | None = None
         self._book = SpeedBook(resources.store.root / FILE)
         self._lock = threading.Lock()
@@ -122,6 +175,11 @@ class Qwen3:
         self._model: Qwen3Model | None = model
         if config.instruct and not model.spec.takes_instruction:
             log.warning("%s ignores instructions: %r has no effect", config.model, config.instruct)
+        if config.codec_left_context_frames is not None:
+            log.warning(
+                "codec_left_context_frames %d has no effect: the decoder keeps its state",
+                config.codec_left_context_frames,
+            )
         self._request("Hello.", config.voice, config.language)
 
     @property
@@ -153,7 +211,7 @@ class Qwen3:
             if stop():
                 return
             request = self._request(passage, voice or self._config.voice, language)
-            yield from self._speak(request, stop)
+            yield from self._speak(request, self._generation(passage), stop)
 
     @property
     def description(self) -> str:
@@ -188,7 +246,7 @@ class Qwen3:
             model.use_draft_tokens(speed.draft_tokens)
             speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
         self._speed = speed
-        self._schedule = edge_schedule(speed.costs)
+        self._schedule = self._config.server_schedule() or edge_schedule(speed.costs)
         log.info("%s: %.2f of real time here", self.description, speed.real_time)
 
     def close(self) -> None:
@@ -208,10 +266,35 @@ class Qwen3:
             pass
         return speech.report
 
-    def _speak(self, request: Request, stop: Callable[[], bool]) -> Iterator[AudioChunk]:
+    def _generation(self, text: str) -> Generation:
+        """The checkpoint's settings with the budget of a text; a text that the configured maximum
+        may cut is warned of."""
+        settings = self._loaded().spec.generation
+        # Not the measured schedule: the same seed then speaks as long on every machine.
+        schedule = self._config.server_schedule() or ScheduleConfig()
+        budget = token_budget(
+            text,
+            chunk_frames=schedule.codec_chunk_frames,
+            max_new_tokens=min(self._config.max_new_tokens, settings.max_new_tokens),
+        )
+        if budget.is_cut:
+            log.warning(
+                "qwen3: %d characters may take up to %d codec tokens and are cut at %d; raise "
+                "tts.max_new_tokens to be sure to hear all of them",
+                len(text),
+                budget.wanted_tokens,
+                budget.tokens,
+            )
+        return replace(settings, max_new_tokens=budget.tokens)
+
+    def _speak(
+        self, request: Request, generation: Generation, stop: Callable[[], bool]
+    ) -> Iterator[AudioChunk]:
         model = self._loaded()
         seed = secrets.randbits(32) if self._config.seed is None else self._config.seed
-        speech = model.engine.speak(request, seed=seed, schedule=self._schedule, stale=stop)
+        speech = model.engine.speak(
+            request, seed=seed, schedule=self._schedule, generation=generation, stale=stop
+        )
         try:
             for chunk in speech.chunks:
                 yield AudioChunk(chunk.pcm)

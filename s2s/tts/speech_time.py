@@ -1,8 +1,11 @@
-"""How many codec tokens an utterance may take. Pure functions; knows no model.
+"""How long a text takes to say, and how many codec tokens its speech may take. Pure functions;
+knows no model.
 
-The estimate is that of speech-to-speech's Qwen3-TTS handler. It is generous by design, and its
-floor lets "Hi." run for 29 seconds if the model misses its end-of-speech token; `frame_cap` is the
-tighter bound that follows the length of the text.
+`estimate_seconds` is the one estimate of length in this program, and `token_budget` what every
+autoregressive voice is limited to. Both are those of speech-to-speech's Qwen3-TTS handler (seed
+002, section 5). The budget is generous by design, and its floor lets "Hi." run for 29 seconds if
+the model misses its end-of-speech token; `frame_cap` is the tighter bound within it, for a voice
+that knows its text's tokens. See docs/decisions/token-budget.md.
 """
 
 from __future__ import annotations
@@ -17,10 +20,14 @@ CHARS_PER_S = 14.0
 CJK_CHARS_PER_S = 5.5
 PAUSE_PER_MARK_S = 0.5
 BASE_S = 1.0
+"""The seed's rates, all of them slower than usual speech: an estimate that is too short cuts."""
+
 TOKENS_PER_S = 12.5
+"""Codec frames of 80 ms."""
 SAFETY = 1.35
 MIN_TOKENS = 360
 MAX_NEW_TOKENS = 1536
+"""Two minutes: the seed's default for what a call may use at most."""
 
 _WORD = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
@@ -80,15 +87,21 @@ def token_budget(text: str, *, chunk_frames: int, max_new_tokens: int = MAX_NEW_
     return Budget(seconds, min(tokens, max_new_tokens), tokens)
 
 
-def frame_cap(text_tokens: int, *, frames_per_token: float = 8.0) -> int:
+def frame_cap(
+    text_tokens: int,
+    *,
+    frames_per_token: float = 8.0,
+    spare_frames: int = 25,
+    least_frames: int = 50,
+) -> int:
     """Most codec frames that `text_tokens` tokens of text can plausibly take; beyond it, babble.
 
     English takes 3 to 4 frames a token and Chinese 2 to 4 at a normal pace, so 8 leaves room for
-    slow voices; the constant part leaves room for pauses around very short texts.
+    slow voices; the constant parts leave room for pauses around very short texts.
 
     Raises:
         ValueError: a negative number of tokens.
     """
     if text_tokens < 0:
         raise ValueError(f"text_tokens must not be negative, got {text_tokens}")
-    return max(50, 25 + math.ceil(frames_per_token * text_tokens))
+    return max(least_frames, spare_frames + math.ceil(frames_per_token * text_tokens))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Channel
 from s2s.core.clock import ManualClock
+from s2s.core.events import Event, Notice
 from s2s.core.messages import (
     AssistantText,
     AudioOut,
@@ -28,7 +29,7 @@ from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.tts.base import AudioChunk, Capabilities, PassageReport, TtsError
-from s2s.tts.handler import TtsHandler, TtsSettings, joined
+from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings, joined
 
 HZ = 16_000
 RESPONSE = ResponseId("t", 0, 0, "r")
@@ -96,7 +97,8 @@ class Rig:
         self.turns = SpeculativeTurns(self.clock)
         self.metrics = Metrics()
         self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
-        state = SessionState(self.scope, self.turns, self.clock, self.metrics, lambda event: None)
+        self.events: list[Event] = []
+        state = SessionState(self.scope, self.turns, self.clock, self.metrics, self.events.append)
         settings_ = TtsSettings(HZ, speculative=self.speculative)
         self.handler = TtsHandler(self.voice, self.inbox, state, settings_)
         self.turns.observe(RESPONSE.turn, grace_until_s=0.0)
@@ -377,6 +379,8 @@ def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
 class Counting(Voice):
     """Tells how each passage went: one that ended at once, then one that was spoken."""
 
+    ending: str = "end"
+
     def synthesize(
         self,
         text: str,
@@ -389,7 +393,7 @@ class Counting(Voice):
         yield AudioChunk(nothing, report=PassageReport("silence", {"frames": 1}))
         self.on_chunk()
         yield from super().synthesize(text, voice=voice, language=language, stop=stop)
-        ending = "stopped" if stop() else "end"
+        ending = "stopped" if stop() else self.ending
         yield AudioChunk(nothing, report=PassageReport(ending, {"frames": 12, "rtf": 0.5}))
 
 
@@ -405,6 +409,16 @@ def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
         {"ending": "end", "frames": 12, "rtf": 0.5},
     ]
     assert timeline.values["tts_ttfa_ms"] == pytest.approx(50)
+
+
+def test_speech_that_was_cut_at_its_limit_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    rig = Rig(Counting(ending="limit"))
+    rig.send(say("One."))
+    assert rig.events == [Notice(CUT_NOTICE)]
+    assert "frames" in caplog.text
+    rig = Rig(Counting())
+    rig.send(say("One."))
+    assert rig.events == []
 
 
 def test_a_passage_that_was_interrupted_is_told_of_too() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.config import typed
+from s2s.config.typed import Given, SettingError
 from s2s.core.audio import read_wav
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Channel
@@ -25,6 +27,7 @@ from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
 from s2s.tts.qwen3.voices.store import save_voice
 from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config, full_name
+from s2s.tts.speech_time import token_budget
 
 pytestmark = [
     pytest.mark.ggml,
@@ -97,6 +100,91 @@ def test_warming_chooses_a_schedule(speaker: Qwen3) -> None:
     speaker._schedule = ScheduleConfig(initial_codec_chunk_frames=20)
     speaker.warm()
     assert speaker._schedule.initial_codec_chunk_frames < 20
+
+
+def configured(**text: str) -> Qwen3Config:
+    """As read from flags."""
+    made = typed.build(
+        Qwen3Config, {name: Given(value, "--set", is_text=True) for name, value in text.items()}
+    )
+    assert isinstance(made, Qwen3Config)
+    return made
+
+
+def test_the_schedule_is_chosen_by_the_servers_names() -> None:
+    assert Qwen3Config().server_schedule() is None
+    assert configured(codec_left_context_frames="72").server_schedule() is None
+    for options, expected in (
+        ({"initial_codec_chunk_frames": "2"}, ScheduleConfig(2, 25)),
+        ({"initial_codec_chunk_frames": "0"}, ScheduleConfig(0, 25)),
+        ({"codec_chunk_frames": "8"}, ScheduleConfig(1, 8)),
+        ({"codec_chunk_ramp": "2, 4,8"}, ScheduleConfig(1, 25, (2, 4, 8))),
+        ({"codec_chunk_adaptive": "true"}, ScheduleConfig(1, 25, (), True)),
+    ):
+        assert configured(**options).server_schedule() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("codec_chunk_ramp", "4", "at least two sizes"),
+        ("codec_chunk_ramp", "4,0", "at least two sizes"),
+        ("codec_chunk_ramp", "a,b", "codec_chunk_ramp"),
+        ("codec_chunk_ramp", "4,-1", "at least two sizes"),
+        ("codec_chunk_frames", "0", "1 and 0 frames"),
+        ("max_new_tokens", "1", "at least 2"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(name: str, value: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        configured(**{name: value})
+
+
+def test_chunks_are_cut_as_chosen_also_once_warm(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Qwen3Config(
+        model=str(tiny_qwen3("1.7b-customvoice")),
+        seed=3,
+        threads=1,
+        core="ggml",
+        codec_chunk_frames=1,
+        codec_chunk_ramp=(1, 3),
+        codec_left_context_frames=72,
+    )
+    speaker = Qwen3(config, resources)
+    assert "codec_left_context_frames 72 has no effect" in caplog.text
+    speaker.warm()
+    *chunks, last = speaker.synthesize("A long sentence that would take its time.")
+    assert last.report is not None
+    sizes = [chunk.samples.size // FRAME for chunk in chunks]
+    sizes[0] += int(last.report.measures["trimmed_frames"])
+    assert len(sizes) > 3
+    assert sizes == [1, 3, *[1] * (len(sizes) - 2)]
+    speaker.close()
+
+
+def test_a_text_that_its_budget_cuts_is_warned_of(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = str(tiny_qwen3("1.7b-customvoice"))
+    config = Qwen3Config(model=folder, seed=3, threads=1, core="ggml", max_new_tokens=4)
+    speaker = Qwen3(config, resources)
+    *_, last = speaker.synthesize("A long sentence that would take its time.")
+    assert last.report is not None
+    assert last.report.is_cut
+    assert last.report.measures["frames"] == 3  # and the end of speech
+    assert "41 characters may take up to 360 codec tokens" in caplog.text
+    assert "cut at 4" in caplog.text
+    speaker.close()
+
+
+def test_a_texts_budget_is_no_warning(speaker: Qwen3, caplog: pytest.LogCaptureFixture) -> None:
+    assert speaker._generation("Hi.").max_new_tokens == token_budget("Hi.", chunk_frames=25).tokens
+    text = "A word " * 40
+    expected = token_budget(text, chunk_frames=25).tokens
+    assert speaker._generation(text).max_new_tokens == expected > 360
+    assert caplog.text == ""
 
 
 def test_instructions_are_ignored_by_the_small_model_with_a_notice(

@@ -1,9 +1,12 @@
 """How many frames are decoded at a time: pure policy, told the time, knowing no model.
 
-Fields and formulas carry the names of vLLM-Omni's server (``deploy/qwen3_tts.yaml`` and
-``stage_input_processors/chunk_size_utils.py``, 0.28), so that both ends can be compared on one
-schedule. One thing is not copied: what is emitted is always ``length - emitted``, never a modulo
-of the length, with which the server can send a last full chunk twice.
+Three policies. By measured cost, the default (``edge_schedule``): a first chunk as small as this
+machine can follow up, then as much as the sound that is unplayed allows. Fixed sizes and adaptive
+ones as vLLM-Omni's server has them: fields and formulas carry its names (``deploy/qwen3_tts.yaml``
+and ``stage_input_processors/chunk_size_utils.py``, 0.28), so that both ends can be compared on one
+schedule; they are the settings of the same names. One thing is not copied: what is emitted is
+always ``length - emitted``, never a modulo of the length, with which the server can send a last
+full chunk twice.
 """
 
 from __future__ import annotations
@@ -54,17 +57,6 @@ class ScheduleConfig:
             raise ValueError(
                 f"codec_chunk_ramp is {self.codec_chunk_ramp}: at least two sizes, each above 0"
             )
-
-
-def parse_chunk_ramp(text: str) -> tuple[int, ...]:
-    """A ramp written as "2,4,8". Raises ValueError unless it has two sizes or more, all above 0."""
-    try:
-        ramp = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        ramp = ()
-    if not _valid_ramp(ramp):
-        raise ValueError(f"{text!r} is no ramp: write at least two sizes above 0, as in 2,4,8")
-    return ramp
 
 
 def max_ic_for_chunk_size(codec_chunk_frames: int) -> int:

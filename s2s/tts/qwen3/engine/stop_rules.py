@@ -12,6 +12,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 
+from s2s.tts.speech_time import frame_cap
+
 _GRAM = 4
 
 
@@ -29,8 +31,8 @@ class StopReason(Enum):
 class Guards:
     """When to end, in frames of 80 ms. A count of 0 switches its guard off.
 
-    The most frames are ``spare_frames + frames_per_token * text tokens``, at least
-    ``least_frames``: normal pace is 2 to 4 frames a token. ``silent_codes`` are the first codes
+    The most frames for a text follow from its tokens, see ``speech_time.frame_cap``; the defaults
+    are the same there. ``silent_codes`` are the first codes
     that stand for silence: after the text, ``silent_frames`` of them in a row end it.
     """
 
@@ -46,7 +48,12 @@ class Guards:
         """The most frames for a text; None when there is no limit."""
         if not self.frames_per_token:
             return None
-        return max(self.least_frames, self.spare_frames + self.frames_per_token * text_tokens)
+        return frame_cap(
+            text_tokens,
+            frames_per_token=self.frames_per_token,
+            spare_frames=self.spare_frames,
+            least_frames=self.least_frames,
+        )
 
 
 UNGUARDED = Guards(frames_per_token=0, silent_frames=0, same_frames=0, repeats=0)

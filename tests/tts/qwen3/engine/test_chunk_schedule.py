@@ -15,7 +15,6 @@ from s2s.tts.qwen3.engine.chunk_schedule import (
     compute_dynamic_initial_chunk_size,
     edge_schedule,
     max_ic_for_chunk_size,
-    parse_chunk_ramp,
     ramp_chunk_size,
     ramp_cumulative,
     ramp_decode_windows,
@@ -234,11 +233,14 @@ def test_the_uninterrupted_start_waits_for_the_worst_gap() -> None:
     assert uninterrupted_start_ms([(100.0, 1), (200.0, 1), (500.0, 10)]) == 500 - 2 * FRAME_MS
 
 
-@pytest.mark.parametrize("text", ["", "4", "4,0", "a,b", "4,-1"])
-def test_a_bad_ramp_is_an_error(text: str) -> None:
+@pytest.mark.parametrize("ramp", [(4,), (4, 0), (4, -1)])
+def test_a_bad_ramp_is_an_error(ramp: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="ramp"):
-        parse_chunk_ramp(text)
+        ScheduleConfig(codec_chunk_ramp=ramp)
 
 
-def test_a_ramp_is_read() -> None:
-    assert parse_chunk_ramp("2, 4,8") == (2, 4, 8)
+def test_no_chunk_can_have_less_than_a_frame() -> None:
+    with pytest.raises(ValueError, match="1 and 0 frames"):
+        ScheduleConfig(codec_chunk_frames=0)
+    with pytest.raises(ValueError, match="-1 and 25 frames"):
+        ScheduleConfig(initial_codec_chunk_frames=-1)

@@ -12,6 +12,8 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Generation, read_spec
+from s2s.tts.qwen3.engine import decode_loop, sounding
+from s2s.tts.qwen3.engine import engine as engine_module
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import UNTOUCHED, Engine, Speech, StartTrim
 from s2s.tts.qwen3.engine.language_model import LanguageModel
@@ -152,6 +154,49 @@ def test_sound_is_the_same_however_it_is_cut(bench: Bench) -> None:
     assert sound_of(speech).tolist() == whole.tolist()
     assert speech.report.chunk_frames == [2, 3, 3]
     assert speech.report.stop_reason is StopReason.LIMIT
+
+
+@pytest.mark.parametrize(
+    ("config", "sizes"),
+    [
+        (ScheduleConfig(), [1, 7]),
+        (ScheduleConfig(initial_codec_chunk_frames=2, codec_chunk_frames=4), [2, 4, 2]),
+        (ScheduleConfig(initial_codec_chunk_frames=9, codec_chunk_frames=3), [3, 3, 2]),
+        (ScheduleConfig(initial_codec_chunk_frames=0, codec_chunk_frames=25), [2, 6]),
+        (ScheduleConfig(codec_chunk_ramp=(1, 2), codec_chunk_frames=4), [1, 2, 4, 1]),
+        (ScheduleConfig(1, 5, codec_chunk_ramp=(3, 4)), [3, 4, 1]),
+    ],
+)
+def test_chunks_follow_the_servers_schedule(
+    bench: Bench, config: ScheduleConfig, sizes: list[int]
+) -> None:
+    speech = bench.engine.speak(TEXT, schedule=config)
+    assert [len(chunk.codes) for chunk in speech.chunks] == sizes == speech.report.chunk_frames
+
+
+@pytest.mark.parametrize(
+    ("frame_s", "sizes"),
+    [(0.011, [2, 4, 25, 9]), (0.04, [2, 4, 6, 12, 16]), (0.2, [2, 4, 17, 17])],
+)
+def test_adaptive_chunks_follow_the_servers_formula(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, frame_s: float, sizes: list[int]
+) -> None:
+    """On a clock that only the talker's steps move: ``frame_s`` each."""
+    now_s = 0.0
+    step = bench.talker.step
+
+    def slow_step(state: Cache, embedding: Floats) -> TalkerOutput:
+        nonlocal now_s
+        now_s += frame_s
+        return step(state, embedding)
+
+    monkeypatch.setattr(bench.talker, "step", slow_step)
+    for module in (decode_loop, engine_module, sounding):
+        monkeypatch.setattr(module, "perf_counter", lambda: now_s)
+    adaptive = ScheduleConfig(codec_chunk_adaptive=True)
+    cap = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=40)
+    chunks = bench.make(cap).speak(TEXT, schedule=adaptive).chunks
+    assert [len(chunk.codes) for chunk in chunks] == sizes
 
 
 def test_chunks_carry_their_codes(bench: Bench) -> None:
