@@ -39,8 +39,8 @@ class Timeline:
     marks: dict[Point, float] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
     """Measures that are no points in time, such as the TTS real-time factor."""
-    passages: list[Mapping[str, str | float]] = field(default_factory=list)
-    """How each passage of the answer was spoken, where the TTS backend tells: why it ended, under
+    segments: list[Mapping[str, str | float]] = field(default_factory=list)
+    """How each segment of the answer was spoken, where the TTS backend tells: why it ended, under
     "ending", and what it counts."""
 
     def since_speech_ms(self) -> dict[str, float]:
@@ -79,10 +79,10 @@ class Metrics:
         with self._lock:
             self._timeline(turn).values[name] = value
 
-    def passage(self, turn: TurnId, ending: str, measures: Mapping[str, float]) -> None:
-        """Note how a passage of the answer was spoken, and why it ended."""
+    def segment(self, turn: TurnId, ending: str, measures: Mapping[str, float]) -> None:
+        """Note how a segment of the answer was spoken, and why it ended."""
         with self._lock:
-            self._timeline(turn).passages.append({"ending": ending, **measures})
+            self._timeline(turn).segments.append({"ending": ending, **measures})
 
     def finish(self, turn: TurnId) -> Timeline | None:
         """The answer was heard: close and return its timeline."""
@@ -98,8 +98,8 @@ class Metrics:
                     "ms": timeline.since_speech_ms(),
                     **timeline.values,
                 }
-                if timeline.passages:
-                    record["passages"] = timeline.passages
+                if timeline.segments:
+                    record["segments"] = timeline.segments
                 self._file.write(json.dumps(record) + "\n")
                 self._file.flush()
             return timeline

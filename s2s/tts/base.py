@@ -31,12 +31,12 @@ class Capabilities:
 
 
 CUT = "limit"
-"""How a passage ends that would have gone on beyond a limit of its length."""
+"""How a segment ends that would have gone on beyond a limit of its length."""
 
 
 @dataclass(frozen=True, slots=True)
-class PassageReport:
-    """How one passage of a text was spoken: for the metrics alone."""
+class SegmentReport:
+    """How one segment of a text was spoken: for the metrics, and for a notice where it was cut."""
 
     ending: str
     """Why it ended, in one word: "end" when the model was done, `CUT` when it reached a limit of
@@ -58,8 +58,8 @@ class AudioChunk:
     """float32 [samples] at the backend's rate."""
     spoken_chars: int | None = None
     """Characters of the text spoken once this chunk has been heard; None when unknown."""
-    report: PassageReport | None = None
-    """With the last chunk of a passage, which may be empty, from a backend that counts."""
+    report: SegmentReport | None = None
+    """With the last chunk of a segment, which may be empty, from a backend that counts."""
 
 
 class TtsError(StageError):

@@ -27,7 +27,7 @@ from s2s.core.messages import (
 )
 from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
-from s2s.tts.base import PassageReport, Synthesizer, TtsError
+from s2s.tts.base import SegmentReport, Synthesizer, TtsError
 from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
 from s2s.tts.speak import Synthesis, speak
@@ -331,9 +331,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
             yield frame, chars
 
-    def _note(self, response: ResponseId, report: PassageReport) -> None:
+    def _note(self, response: ResponseId, report: SegmentReport) -> None:
         """To the metrics; and the person is told when speech was cut."""
-        self._state.metrics.passage(response.turn, report.ending, report.measures)
+        self._state.metrics.segment(response.turn, report.ending, report.measures)
         if report.is_cut:
             log.warning("speech was cut at the limit of its length: %s", dict(report.measures))
             self._state.events(Notice(CUT_NOTICE))

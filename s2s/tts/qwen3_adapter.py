@@ -20,7 +20,7 @@ from s2s.tts.qwen3.checkpoint.spec import Generation, Kind
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
 from s2s.tts.qwen3.errors import Qwen3Error
 from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
-from s2s.tts.qwen3.text.segments import passages
+from s2s.tts.qwen3.text.segments import segments
 from s2s.tts.speech_time import MAX_NEW_TOKENS, token_budget
 
 if TYPE_CHECKING:
@@ -207,11 +207,11 @@ class Qwen3:
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[AudioChunk]:
         """Yield the sound of `text`; see `s2s.tts.base.Synthesizer`."""
-        for passage in passages(text):
+        for segment in segments(text):
             if stop():
                 return
-            request = self._request(passage, voice or self._config.voice, language)
-            yield from self._speak(request, self._generation(passage), stop)
+            request = self._request(segment, voice or self._config.voice, language)
+            yield from self._speak(request, self._generation(segment), stop)
 
     @property
     def description(self) -> str:
@@ -300,9 +300,9 @@ class Qwen3:
                 yield AudioChunk(chunk.pcm)
         finally:
             speech.close()
-        passage = speech.report.passage
-        log.debug("qwen3: %s: %s", passage.ending, passage.measures)
-        yield AudioChunk(np.zeros(0, np.float32), report=passage)
+        segment = speech.report.segment
+        log.debug("qwen3: %s: %s", segment.ending, segment.measures)
+        yield AudioChunk(np.zeros(0, np.float32), report=segment)
 
     def _request(self, text: str, voice: str | None, language: str | None) -> Request:
         """The engine's request. Raises TtsError for a voice or language there is not."""

@@ -44,13 +44,13 @@ def test_finished_timelines_are_json_lines(tmp_path: Path) -> None:
     }
 
 
-def test_passages_are_told_of_in_order(tmp_path: Path) -> None:
+def test_segments_are_told_of_in_order(tmp_path: Path) -> None:
     metrics = Metrics(tmp_path / "m.jsonl")
-    metrics.passage(TURN, "end", {"frames": 40, "rtf": 0.5})
-    metrics.passage(TURN, "repetition", {"frames": 24})
+    metrics.segment(TURN, "end", {"frames": 40, "rtf": 0.5})
+    metrics.segment(TURN, "repetition", {"frames": 24})
     metrics.finish(TURN)
     metrics.close()
-    assert json.loads((tmp_path / "m.jsonl").read_text())["passages"] == [
+    assert json.loads((tmp_path / "m.jsonl").read_text())["segments"] == [
         {"ending": "end", "frames": 40, "rtf": 0.5},
         {"ending": "repetition", "frames": 24},
     ]

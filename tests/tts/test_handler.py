@@ -28,7 +28,7 @@ from s2s.core.messages import (
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.tts.base import AudioChunk, Capabilities, PassageReport, TtsError
+from s2s.tts.base import AudioChunk, Capabilities, SegmentReport, TtsError
 from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings, joined
 
 HZ = 16_000
@@ -377,7 +377,7 @@ def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
 
 @dataclass
 class Counting(Voice):
-    """Tells how each passage went: one that ended at once, then one that was spoken."""
+    """Tells how each segment went: one that ended at once, then one that was spoken."""
 
     ending: str = "end"
 
@@ -390,11 +390,11 @@ class Counting(Voice):
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[AudioChunk]:
         nothing = np.zeros(0, dtype=np.float32)
-        yield AudioChunk(nothing, report=PassageReport("silence", {"frames": 1}))
+        yield AudioChunk(nothing, report=SegmentReport("silence", {"frames": 1}))
         self.on_chunk()
         yield from super().synthesize(text, voice=voice, language=language, stop=stop)
         ending = "stopped" if stop() else self.ending
-        yield AudioChunk(nothing, report=PassageReport(ending, {"frames": 12, "rtf": 0.5}))
+        yield AudioChunk(nothing, report=SegmentReport(ending, {"frames": 12, "rtf": 0.5}))
 
 
 def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
@@ -404,7 +404,7 @@ def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
     assert sound(rig.send(say("Hello."))).size
     timeline = rig.metrics.finish(RESPONSE.turn)
     assert timeline is not None
-    assert timeline.passages == [
+    assert timeline.segments == [
         {"ending": "silence", "frames": 1},
         {"ending": "end", "frames": 12, "rtf": 0.5},
     ]
@@ -421,13 +421,13 @@ def test_speech_that_was_cut_at_its_limit_is_told_of(caplog: pytest.LogCaptureFi
     assert rig.events == []
 
 
-def test_a_passage_that_was_interrupted_is_told_of_too() -> None:
+def test_a_segment_that_was_interrupted_is_told_of_too() -> None:
     rig = Rig(Counting(samples_a_char=1600))
     rig.voice.on_chunk = lambda: rig.scope.cancel() if rig.voice.made == 2 else None
     rig.send(say("Hello."))
     timeline = rig.metrics.finish(RESPONSE.turn)
     assert timeline is not None
-    assert [passage["ending"] for passage in timeline.passages] == ["silence", "stopped"]
+    assert [segment["ending"] for segment in timeline.segments] == ["silence", "stopped"]
 
 
 def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> None:

@@ -283,11 +283,11 @@ def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) 
     assert out[-1] == AudioResponseDone(RESPONSE)
     timeline = stage.metrics.finish(RESPONSE.turn)
     assert timeline is not None
-    (passage,) = timeline.passages
-    assert passage["ending"] in ("end", "limit")
-    assert passage["frames"] == round(whole / 0.08) + float(passage["trimmed_frames"])
-    assert 5 <= float(passage["passes_a_frame"]) <= 15
-    assert float(passage["rtf"]) > 0
+    (segment,) = timeline.segments
+    assert segment["ending"] in ("end", "limit")
+    assert segment["frames"] == round(whole / 0.08) + float(segment["trimmed_frames"])
+    assert 5 <= float(segment["passes_a_frame"]) <= 15
+    assert float(segment["rtf"]) > 0
 
 
 def test_through_the_stage_a_barge_in_stops_within_a_chunk(speaker: Qwen3) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 
-from s2s.tts.base import PassageReport
+from s2s.tts.base import SegmentReport
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, uninterrupted_start_ms
 from s2s.tts.qwen3.engine.decode_loop import FrameReport
 from s2s.tts.qwen3.engine.stop_rules import StopReason
@@ -55,7 +55,7 @@ class Report(FrameReport):
         return self.prefill_s + sum(self.talker_s) + sum(self.predictor_s) + sum(self.codec_s)
 
     @property
-    def passage(self) -> PassageReport:
+    def segment(self) -> SegmentReport:
         """What of it belongs in an answer's metrics, once it has ended."""
         found: dict[str, float] = {"frames": self.frames, "trimmed_frames": self.trimmed_frames}
         if self.retries:
@@ -66,7 +66,7 @@ class Report(FrameReport):
             found["rtf"] = round(self.work_s / self.audio_s, 3)
             found["first_chunk_ms"] = round(1000 * self.chunk_at_s[0], 1)
             found["uninterrupted_start_ms"] = round(1000 * self.uninterrupted_start_s, 1)
-        return PassageReport((self.stop_reason or StopReason.STOPPED).name.lower(), found)
+        return SegmentReport((self.stop_reason or StopReason.STOPPED).name.lower(), found)
 
     def again(self) -> None:
         """The run so far was discarded: it counts as work only, and the speech starts anew."""

@@ -1,7 +1,7 @@
-"""Cuts a long text into passages a model speaks well: pure.
+"""Cuts a long text into segments a model speaks well: pure.
 
 Qwen3-TTS loses its pace in long texts (QwenLM/Qwen3-TTS #239, #290) and degenerates after minutes,
-so what is longer than a passage is spoken one passage after the other.
+so what is longer than a segment is spoken one segment after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ENDS = (
 )
 
 
-def passages(text: str, max_chars: int = MAX_CHARS) -> list[str]:
+def segments(text: str, max_chars: int = MAX_CHARS) -> list[str]:
     """The text in pieces of at most ``max_chars``, cut where a sentence ends if it can be, else at
     a comma, else between words, else anywhere. Pieces of which nothing is heard are left out."""
     return [piece for piece in _cut(text.strip(), max_chars, 0) if any(map(str.isalnum, piece))]

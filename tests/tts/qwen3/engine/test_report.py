@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from s2s.tts.base import PassageReport
+from s2s.tts.base import SegmentReport
 from s2s.tts.qwen3.engine.chunk_schedule import Costs
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.stop_rules import StopReason
@@ -39,10 +39,10 @@ def test_costs_are_those_of_a_frame_and_of_a_call() -> None:
     assert costs.together
 
 
-def test_a_passage_says_why_it_ended_and_what_it_took() -> None:
-    passage = SPOKEN.passage
-    assert passage.ending == "limit"
-    assert passage.measures == {
+def test_a_segment_says_why_it_ended_and_what_it_took() -> None:
+    segment = SPOKEN.segment
+    assert segment.ending == "limit"
+    assert segment.measures == {
         "frames": 10,
         "trimmed_frames": 1,
         "passes_a_frame": 9.5,
@@ -52,8 +52,8 @@ def test_a_passage_says_why_it_ended_and_what_it_took() -> None:
     }
 
 
-def test_a_passage_of_nothing_has_few_measures() -> None:
-    assert Report().passage == PassageReport("stopped", {"frames": 0, "trimmed_frames": 0})
+def test_a_segment_of_nothing_has_few_measures() -> None:
+    assert Report().segment == SegmentReport("stopped", {"frames": 0, "trimmed_frames": 0})
 
 
 def test_a_discarded_run_counts_as_work_only() -> None:
