@@ -38,7 +38,7 @@ from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.metrics import percentile
 from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.session.session import Models
+from s2s.session.models import Models
 from s2s.stt.base import Transcriber, Transcription
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation

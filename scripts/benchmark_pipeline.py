@@ -32,7 +32,8 @@ from s2s.core.clock import SystemClock
 from s2s.core.metrics import Metrics, percentile, summary
 from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.session.session import Models, Session
+from s2s.session.models import Models
+from s2s.session.session import Session
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 

@@ -16,7 +16,7 @@ from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.llm.base import ChatMessage
 from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.session.session import Models
+from s2s.session.models import Models
 from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable

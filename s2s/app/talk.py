@@ -20,7 +20,8 @@ from s2s.core.audio import PIPELINE_HZ, read_wav
 from s2s.core.clock import Clock, ManualClock, SystemClock
 from s2s.core.metrics import Metrics
 from s2s.models.store import Store
-from s2s.session.session import Models, Session
+from s2s.session.models import Models
+from s2s.session.session import Session
 from s2s.transport.base import DeviceError, Transport
 from s2s.transport.local import ECHO_RECORD, LocalTransport
 from s2s.transport.playback import Playback

@@ -30,7 +30,7 @@ from s2s.core.metrics import percentile
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.session.session import Models
+from s2s.session.models import Models
 from s2s.stt.base import Transcriber, Transcription
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
 from s2s.tts.base import AudioChunk, Synthesizer

@@ -16,7 +16,7 @@ from s2s.config.typed import Late
 from s2s.core.setting import made_setting, setting
 
 if TYPE_CHECKING:
-    from s2s.session.session import SessionConfig
+    from s2s.session.config import SessionConfig
     from s2s.transport.local import LocalConfig
 
 
@@ -72,7 +72,7 @@ class Config:
     """Everything that can be set."""
 
     session: SessionConfig = made_setting(
-        Late("s2s.session.session:SessionConfig"), "How a conversation behaves."
+        Late("s2s.session.config:SessionConfig"), "How a conversation behaves."
     )
     models: ModelsConfig = made_setting(ModelsConfig, "Models that every session uses.")
     stt: SttConfig = made_setting(SttConfig, "Who writes down what the person says.")

@@ -92,3 +92,13 @@ Event = (
 
 EventSink = Callable[[Event], None]
 """Takes events from any thread; must not block."""
+
+
+def to_all(*sinks: EventSink) -> EventSink:
+    """A sink that gives each event to every one of `sinks`, in their order."""
+
+    def tell(event: Event) -> None:
+        for sink in sinks:
+            sink(event)
+
+    return tell

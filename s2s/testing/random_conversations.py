@@ -16,7 +16,9 @@ from s2s.core.audio import PIPELINE_HZ
 from s2s.core.clock import Clock
 from s2s.core.events import Event, Interruption, ResponseDone, ResponseStarted
 from s2s.core.events import Said as SaidEvent
-from s2s.session.session import Models, SessionConfig, stages_alive
+from s2s.session.config import SessionConfig
+from s2s.session.models import Models
+from s2s.session.session import stages_alive
 from s2s.stt.base import Transcriber, Transcription
 from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone, with_pauses
 

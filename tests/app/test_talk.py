@@ -14,7 +14,7 @@ from s2s.config.schema import Config
 from s2s.core.audio import read_wav
 from s2s.core.clock import ManualClock
 from s2s.models.store import Store
-from s2s.session.session import Models
+from s2s.session.models import Models
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import (
     Costs,

@@ -9,7 +9,7 @@ import pytest
 
 from s2s.core.audio import PIPELINE_HZ
 from s2s.core.events import Interruption
-from s2s.session.session import SessionConfig
+from s2s.session.config import SessionConfig
 from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone
 from tests.scenarios.conversations import (
     LONG_ANSWER,

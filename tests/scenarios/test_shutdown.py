@@ -8,7 +8,8 @@ import pytest
 
 from s2s.core.audio import PIPELINE_HZ
 from s2s.core.clock import Clock
-from s2s.session.session import Models, stages_alive
+from s2s.session.models import Models
+from s2s.session.session import stages_alive
 from s2s.testing.simulator import Simulation
 from tests.scenarios.conversations import (
     QUESTION,

@@ -9,7 +9,7 @@ import pytest
 
 from s2s.core.clock import Clock
 from s2s.core.events import Notice
-from s2s.session.session import Models
+from s2s.session.models import Models
 from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
 from s2s.turns.base import Vad
 from tests.scenarios.conversations import (

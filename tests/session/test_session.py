@@ -13,7 +13,9 @@ from s2s.core.audio import BLOCK_SAMPLES, Block, Framer
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.events import Said as SaidEvent
 from s2s.llm.base import LlmError
-from s2s.session.session import Models, SessionConfig, stages_alive
+from s2s.session.config import SessionConfig
+from s2s.session.models import Models
+from s2s.session.session import stages_alive
 from s2s.testing.simulator import Costs, EnergyVad, Said, Simulation, tone, with_pauses
 from s2s.turns.config import TurnsConfig
 

@@ -19,7 +19,7 @@ from s2s.core.messages import EndOfResponse, ResponseId, SenderInput, TtsInput, 
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.session.session import sound_waiting
+from s2s.session.channels import sound_waiting
 from s2s.transport.playback import Playback
 from s2s.transport.sender import Sender
 from s2s.tts.base import AudioChunk, Capabilities

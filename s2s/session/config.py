@@ -1,0 +1,45 @@
+"""Settings of a session: how a conversation behaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.core.setting import made_setting, setting
+from s2s.turns.config import TurnsConfig
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """How a conversation behaves."""
+
+    turns: TurnsConfig = made_setting(TurnsConfig, "When the person's turn begins and ends.")
+    system_prompt: str = setting(
+        "You are a helpful assistant. Give a short, direct and correct answer in one sentence.",
+        "What the model is told before the conversation.",
+    )
+    language: str | None = setting(
+        None, "ISO 639-1 code of what is spoken; none: heard, where the STT backend can."
+    )
+    history_turns: int = setting(12, "Exchanges the model is shown; older ones are forgotten.")
+    history_tokens: int = setting(
+        1024, "Tokens of the conversation the model is shown, system prompt included."
+    )
+    summarise: bool = setting(
+        False,
+        "Sum up old turns while nobody speaks, instead of forgetting them; wants a capable model.",
+    )
+    speculative_tts: bool = setting(
+        True, "Make the sound of an answer before it is certain that the turn is over."
+    )
+    standstill_s: float = setting(
+        30.0, "An answer on which nothing moves for this long has failed, and the person hears it."
+    )
+
+    def __post_init__(self) -> None:
+        if self.history_turns < 1 or self.history_tokens < 1:
+            raise ValueError(
+                f"history_turns and history_tokens must be at least 1, got "
+                f"{self.history_turns} and {self.history_tokens}"
+            )
+        if self.standstill_s <= 0:
+            raise ValueError(f"standstill_s must be positive, got {self.standstill_s}")

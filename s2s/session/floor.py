@@ -1,0 +1,65 @@
+"""The assistant as the turns stage sees it: whether it speaks, and how to make it be quiet."""
+
+from __future__ import annotations
+
+from s2s.core.messages import TurnId
+from s2s.core.state import SessionState
+from s2s.session.recent_speech import RecentSpeech
+from s2s.transport.base import Transport
+from s2s.transport.playback import Output
+from s2s.transport.sender import Sender
+
+
+class AssistantFloor:
+    """`turns.base.Floor` over a session's playback and sender. Safe from any thread."""
+
+    def __init__(
+        self, transport: Transport, sender: Sender, recent: RecentSpeech, state: SessionState
+    ) -> None:
+        self._transport = transport
+        self._playback = transport.playback
+        self._sender = sender
+        self._recent = recent
+        self._state = state
+
+    @property
+    def playing(self) -> bool:
+        return self._playback.playing
+
+    @property
+    def asks(self) -> bool:
+        return self._recent.ends_in_question
+
+    @property
+    def half_duplex(self) -> bool:
+        return self._transport.half_duplex
+
+    def is_own_voice(self, text: str) -> bool:
+        own = self._recent.echoes(text)
+        if own:
+            self._transport.own_voice_heard()
+        return own
+
+    def duck(self) -> None:
+        self._playback.set_output(Output.DUCKED)
+
+    def restore(self) -> None:
+        self._playback.set_output(Output.NORMAL)
+
+    def pause(self) -> None:
+        self._playback.set_output(Output.PAUSED)
+
+    def interrupt(self) -> None:
+        """Make all work stale first, then silence it, then wake who waits for a grace."""
+        self._state.scope.cancel()
+        self._sender.interrupt()
+        self._state.turns.wake()
+
+    def give_up(self, turn: TurnId | None, error: str) -> None:
+        """Fail the answer, to `turn` if none has begun; what made it is stale, should it come back.
+
+        The person hears that it failed.
+        """
+        self._state.scope.cancel()
+        self._state.turns.wake()
+        self._sender.give_up(turn, error)

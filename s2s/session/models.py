@@ -1,0 +1,23 @@
+"""The models of a conversation: loaded once, shared by all sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s.llm.base import ChatModel
+from s2s.stt.base import Transcriber
+from s2s.tts.base import Synthesizer
+from s2s.turns.base import TurnEnd, VadModel
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What is loaded once and shared by all sessions."""
+
+    vad: VadModel
+    end_of_turn: TurnEnd | None
+    transcriber: Transcriber
+    chat: ChatModel
+    synthesizer: Synthesizer
+    tts_rtf: float = 0.0
+    """Seconds of work that the synthesizer takes for a second of speech on this machine."""
