@@ -103,7 +103,7 @@ def busy_programs(count: int) -> Iterator[None]:
     """So many programs that compute without a pause, each in a session of its own."""
     running: list[subprocess.Popen[bytes]] = []
     try:
-        for _ in range(count):
+        while len(running) < count:
             running.append(subprocess.Popen([sys.executable, "-c", _LOOP], start_new_session=True))
         yield
     finally:

@@ -27,6 +27,7 @@ from s2s.core.state import SessionState
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import History
 from s2s.llm.sentences import SentenceStream
+from s2s.system.compute import Work
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0
@@ -91,7 +92,11 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             ChatMessage("system", SUMMARY_PROMPT),
             ChatMessage("user", "\n".join(f"{m.role}: {m.content}" for m in messages)),
         ]
-        words = list(self._model.stream(prompt, stop=lambda: bool(len(self._inbox))))
+        words = list(
+            self._model.stream(
+                prompt, stop=lambda: bool(len(self._inbox)), work=lambda: Work.TEXT_AHEAD
+            )
+        )
         if words and not len(self._inbox):
             self._history.sum_up(turns, "".join(words).strip())
         return ()
@@ -137,11 +142,17 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
     def _pieces(self, response: ResponseId) -> Iterator[str]:
         """The answer in pieces to be spoken; together they are the model's text."""
         sentences = SentenceStream()
-        prompt = self._history.prompt()
-        for token in self._model.stream(prompt, stop=lambda: self._state.is_stale(response)):
+        work = Work.FIRST_SOUND  # until there is something to say
+        tokens = self._model.stream(
+            self._history.prompt(),
+            stop=lambda: self._state.is_stale(response),
+            work=lambda: work,
+        )
+        for token in tokens:
             self._state.mark(response, "first_token")
             for piece in sentences.push(token):
                 self._state.mark(response, "first_sentence")
+                work = Work.TEXT_AHEAD
                 yield piece
         if not self._state.is_stale(response):
             for piece in sentences.flush():

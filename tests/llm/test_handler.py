@@ -24,9 +24,10 @@ from s2s.core.messages import (
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, NO_WORDS, LlmHandler
 from s2s.llm.history import History
+from s2s.system.compute import Work
 
 TURN = TurnId("t", 0)
 
@@ -42,7 +43,11 @@ class Chat:
         self.before: Callable[[int], None] = lambda number: None
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
         for number, word in enumerate(self.answer.split(" ")):
