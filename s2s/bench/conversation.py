@@ -26,6 +26,7 @@ from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.core.clock import Clock
 from s2s.core.events import Event, Interruption, ResponseDone
 from s2s.core.events import Said as SaidEvent
+from s2s.core.markup import Call
 from s2s.core.metrics import percentile
 from s2s.llm.base import ChatMessage, ChatModel, Urgency
 from s2s.models.resources import Resources
@@ -298,7 +299,7 @@ class _LongWinded(_Costed):
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
-    ) -> Iterator[str]:
+    ) -> Iterator[str | Call]:
         started_s = time.perf_counter()
         with closing(self._inner.stream(messages, stop=stop)) as tokens:  # type: ignore[type-var]
             next(tokens, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from s2s.core.errors import StageError
+from s2s.core.markup import Call
 from s2s.system.compute import Work
 
 Urgency = Callable[[], Work]
@@ -46,8 +47,11 @@ class ChatModel(Protocol):
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
-    ) -> Iterator[str]:
+    ) -> Iterator[str | Call]:
         """Yield the answer's text as it is generated; pieces are never empty.
+
+        A server that reads calls of tools itself gives them as such; what a model writes around
+        its words (thinking, signs of its template, calls) may be in the text.
 
         Args:
             messages: system message first, the user's last.
