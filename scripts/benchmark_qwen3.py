@@ -39,7 +39,7 @@ from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
     Setting,
     emulation,
-    open_model,
+    open_setting,
     schedule_name,
     warm,
 )
@@ -47,8 +47,8 @@ from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, a
 from s2s.bench.synthesis import Arrivals
 from s2s.models.store import home
 from s2s.testing.random_checkpoint import write_checkpoint
-from s2s.tts.qwen3.backends import AUTO, GGML, NATIVE, ONNX
-from s2s.tts.qwen3.convert import DEFAULT_QUANT, read_record
+from s2s.tts.qwen3 import AUTO, BACKENDS, DEFAULT_QUANT
+from s2s.tts.qwen3.checkpoint import read_record
 
 R = TypeVar("R")
 
@@ -145,7 +145,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quant", help=f"of the talker; {DEFAULT_QUANT} if not given")
     parser.add_argument("--predictor-quant", help="default: as in use")
     parser.add_argument(
-        "--core", choices=[AUTO, NATIVE, ONNX, GGML], default=AUTO, help="what computes the codes"
+        "--core",
+        choices=[AUTO, *(backend.name for backend in BACKENDS)],
+        default=AUTO,
+        help="what computes the codes",
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -242,22 +245,22 @@ def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
 
 def prepare(setting: Setting) -> Opened:
     """Convert and open the model once, so that everything is there that the first time leaves."""
-    model = open_model(setting)
-    opened = model.opened
-    model.engine.close()
-    places = dict.fromkeys((str(opened.talker), str(opened.predictor)))
+    model = open_setting(setting)
+    language = model.language
+    model.close()
+    placements = dict.fromkeys((str(language.talker), str(language.predictor)))
     return Opened(
         weights=model.folder.name,
-        quant=opened.quants.talker,
-        predictor_quant=opened.quants.predictor or opened.quants.talker,
-        backend=" and ".join(places),
+        quant=language.quants.talker,
+        predictor_quant=language.quants.predictor or language.quants.talker,
+        backend=" and ".join(placements),
     )
 
 
 def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     """One row, and when the chunks of its utterances came."""
     began_s = perf_counter()
-    model = open_model(setting)
+    model = open_setting(setting)
     load_s, loaded_mb = perf_counter() - began_s, resident_memory_mb()
     with emulation(setting):
         bench = warm(model, setting.chunk_frames)
@@ -312,8 +315,8 @@ def show(report: Report) -> None:
             if times is not None:
                 print(f"  {name:<20} {times.p50_ms:>9} {times.p95_ms:>9}")
         print(
-            f"  RTF {found.rtf}, forward passes a frame {found.forward_passes_a_frame}, "
-            f"frames a decoder call {found.frames_a_call}\n  load {row.load_s} s, memory loaded "
+            f"  RTF {found.rtf}, passes a frame {found.passes_a_frame}, frames a decoder call "
+            f"{found.frames_a_call}\n  load {row.load_s} s, memory loaded "
             f"{row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
             f"  first chunk after aborts {row.first_chunk_after_aborts_ms} ms; others kept "
             f"{row.others_cores} cores busy"

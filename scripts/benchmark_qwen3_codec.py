@@ -2,7 +2,7 @@
 
     python scripts/benchmark_qwen3_codec.py                      full size, random weights
     python scripts/benchmark_qwen3_codec.py --checkpoint PATH/speech_tokenizer
-    python scripts/benchmark_qwen3_codec.py --device cpu native   ONNX Runtime, compiled kernel
+    python scripts/benchmark_qwen3_codec.py --device onnx native   ONNX Runtime, compiled kernel
 
 Prints a table and, last, one line of JSON with the conditions. "First" is the first call on a new
 state, one frame: what the decoder adds to the time to first sound. "CPU" is processor time: unlike
@@ -24,8 +24,7 @@ import numpy as np
 from s2s.bench.conditions import Conditions, peak_memory_mb
 from s2s.core.metrics import percentile
 from s2s.testing.random_checkpoint import write_codec
-from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
-from s2s.tts.qwen3.codec.open import open_decoder
+from s2s.tts.qwen3 import CheckpointDecoder, CodecState, open_decoder
 
 FRAME_MS = 80.0
 WARM_FRAMES = 80  # fills the attention window
@@ -80,8 +79,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--device",
         nargs="+",
-        default=["cpu"],
-        help="as `open_decoder` takes them: cpu, native, ...",
+        default=["onnx"],
+        help="as `tts.codec` takes them: onnx, native, ...",
     )
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--frames", type=int, nargs="+", default=[1, 2, 4, 8], help="frames a call")
@@ -116,7 +115,7 @@ def measure_device(
     opened_s: list[float] = []
     for threads in [arguments.threads[0], *arguments.threads]:  # the first one builds the graphs
         started = time.perf_counter()
-        decoder = open_decoder(folder, cache, threads=threads, device=device)
+        decoder = open_decoder(folder, cache, threads=threads, placement=device)
         opened_s.append(time.perf_counter() - started)
         if len(opened_s) == 1:
             del decoder

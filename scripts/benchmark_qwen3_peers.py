@@ -34,7 +34,7 @@ from pathlib import Path
 
 from s2s.bench.conditions import Conditions, Neighbours
 from s2s.bench.synthesis import Arrivals
-from s2s.tts.qwen3.checkpoint.spec import read_spec
+from s2s.tts.qwen3.checkpoint import read_spec
 
 HERE = Path(__file__).parent / "qwen3_peers"
 LONGEST_S = 900

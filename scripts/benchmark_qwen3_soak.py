@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from s2s.bench.conditions import Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.qwen3.settings import Setting, emulation, open_model, warm
-from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS
+from s2s.bench.qwen3.settings import Setting, emulation, open_setting, warm
+from s2s.tts.qwen3 import FRAME_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Soak:
 
 def soak(setting: Setting, minutes: float) -> Soak:
     """Speak one utterance after the other for so many minutes."""
-    model = open_model(setting)
+    model = open_setting(setting)
     at: list[float] = []
     rtf: list[float] = []
     memory_mb: list[float] = []

@@ -34,7 +34,7 @@ DOORS = ("tts.vits",)
 """Libraries of which nobody outside imports an inner module."""
 
 LIBRARIES_MAY_IMPORT = (
-    "core.audio", "core.channel", "core.errors", "models", "system", "tts.base",
+    "core.arrays", "core.audio", "core.channel", "core.errors", "models", "system", "tts.base",
     "tts.speech_time",
 )  # fmt: skip
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")

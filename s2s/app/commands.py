@@ -130,14 +130,13 @@ def models_path(store: Store, names: Iterable[str]) -> int:
 
 def models_convert(store: Store, source: str, quant: str, predictor_quant: str | None) -> int:
     """Convert a Qwen3-TTS checkpoint, fetched if it is not here, and print the folder made."""
-    from s2s.tts.qwen3.convert import convert
-    from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER
+    from s2s.tts.qwen3 import convert_model
 
-    folder = convert(
+    folder = convert_model(
         source,
+        store.root,
         quant,
         predictor_quant=predictor_quant,
-        converted=store.folder(CONVERTED_FOLDER),
         threads=cores(),
         progress=store.progress,
     )

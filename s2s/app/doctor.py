@@ -100,19 +100,15 @@ def _backend(config: Config, stage: registry.Stage) -> Finding:
 
 def _qwen3(store: Store) -> Finding:
     """What computes Qwen3-TTS, and how fast, where that was measured."""
-    from s2s.tts.qwen3.calibrate.cache import FILE, SpeedBook
-    from s2s.tts.qwen3.errors import KernelError
-    from s2s.tts.qwen3.native.library import find_compiler
+    from s2s.tts.qwen3 import diagnose
 
-    known = SpeedBook(store.root / FILE).speeds()
-    speeds = "; ".join(f"{name}: {speed.real_time:.2f}" for name, speed in known.items())
+    found = diagnose(store.root)
+    speeds = "; ".join(f"{name}: {value:.2f}" for name, value in found.real_time.items())
     measured = f" (of real time here: {speeds})" if speeds else ""
-    try:
-        compiler = find_compiler()
-    except KernelError as error:
+    if not found.compiler:
         what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
-        return Finding("warning", what, str(error))
-    return Finding("ok", f"qwen3: kernel compiled by {compiler[0]}{measured}")
+        return Finding("warning", what, found.remedy)
+    return Finding("ok", f"qwen3: kernel compiled by {found.compiler}{measured}")
 
 
 def _others(config: Config) -> Iterator[Finding]:

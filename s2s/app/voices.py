@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from s2s.app.terminal import print_table
 from s2s.models.store import Store
-
-if TYPE_CHECKING:
-    from s2s.tts.vits import Comparison
 
 
 def voices_list(store: Store) -> int:
     """Print every Piper voice and every enrolled voice on this machine."""
     from s2s.app.piper_voices import installed_voices
-    from s2s.tts.qwen3.voices.store import list_voices
+    from s2s.tts.qwen3 import enrolled_voices
 
     rows: list[tuple[str, str, str]] = []
     folders = [folder for folder in (store.root / "models", store.root / "hub") if folder.is_dir()]
@@ -25,7 +21,7 @@ def voices_list(store: Store) -> int:
         cut = "" if found.split else ", cut at first use"
         about = f"{found.language}, {found.sample_rate_hz} Hz{speakers}{cut}"
         rows.append((f"--tts piper --tts.model {found.path}", "piper", about))
-    for entry in list_voices(store.folder("voices")):
+    for entry in enrolled_voices(store.root):
         way = "with its words" if entry.in_context else "by its timbre"
         about = entry.problem or f"made with {entry.model} from {entry.seconds:.1f} s, {way}"
         rows.append((f"--tts qwen3 --voice '{entry.name}'", "qwen3", about))
@@ -49,19 +45,13 @@ def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) ->
     """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
     from s2s.core.audio import read_wav
     from s2s.system.cpu import cores
-    from s2s.tts.qwen3.checkpoint.hub import fetch, hub_id, local
-    from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER, GRAPHS_FOLDER, Enrolment
-    from s2s.tts.qwen3.voices.mel import RATE_HZ
-    from s2s.tts.qwen3.voices.store import save_voice
+    from s2s.tts.qwen3 import VOICE_RATE_HZ, enrol_voice
 
-    pcm, _ = read_wav(audio, RATE_HZ)
-    source = local(model, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(model))
-    enrolment = Enrolment.open(source.folder, store.folder(GRAPHS_FOLDER), threads=cores())
-    voice, warnings = enrolment.enrol(name, pcm, text)
-    path = save_voice(voice, store.folder("voices"))
-    for warning in warnings:
+    pcm, _ = read_wav(audio, VOICE_RATE_HZ)
+    made = enrol_voice(name, pcm, text, model=model, home=store.root, threads=cores())
+    for warning in made.warnings:
         print(f"note: {audio}: {warning}", file=sys.stderr)
-    print(f"{name}: {path}")
+    print(f"{name}: {made.path}")
     if not text:
         print("without --text it is cloned by its timbre alone; the transcript makes it closer")
     return 0
@@ -86,17 +76,12 @@ def voices_verify(store: Store, name: str, original: Path | None) -> int:
     context = f"{verdict.context_frames} frames of context"
     print(f"cut {verdict.cut}, decodes in {verdict.decoding}, {context}")
     lossless = "pass" if verdict.lossless else "FAIL"
-    print(f"{lossless}  lossless: in pieces against at once, {_told(verdict.pieces)}")
-    if verdict.whole is not None:
-        faithful = {True: "pass", False: "FAIL", None: "----"}[verdict.faithful]
-        print(f"{faithful}  faithful: against the original graph, {_told(verdict.whole)}")
+    print(f"{lossless}  lossless: in pieces against at once, max abs {verdict.pieces_error:.1e}")
+    if verdict.whole_error is not None:
+        print(f"      against the original graph, max abs {verdict.whole_error:.1e}")
     if verdict.prosody_kept is None:
         print("----  prosody: give the graph it was made from with --original to compare")
     else:
         kept = "pass" if verdict.prosody_kept else "FAIL"
         print(f"{kept}  prosody: {verdict.frames} frames, original {verdict.original_frames}")
     return 0 if verdict.passed else 1
-
-
-def _told(found: Comparison) -> str:
-    return f"max abs {found.error:.1e} where {found.allowed:.1e} is rounding"

@@ -94,13 +94,9 @@ def _conversation(options: argparse.Namespace, config: Config, store: Store) -> 
 def _parity(options: argparse.Namespace, store: Store) -> int:
     """1 when float32 is among the quants and does not agree."""
     from s2s.bench.conditions import Conditions
-    from s2s.bench.qwen3.parity import RANDOM_WEIGHTS, Parity, trace_table
-    from s2s.tts.qwen3.checkpoint.hub import fetch, hub_id, local
-    from s2s.tts.qwen3.quality import table
-    from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER
+    from s2s.tts.qwen3 import RANDOM_WEIGHTS, open_parity, quality_table, trace_table
 
-    found = local(options.source, store.folder(CONVERTED_FOLDER)) or fetch(hub_id(options.source))
-    parity = Parity(found.folder, options.threads, trace=options.trace)
+    parity = open_parity(options.source, store.root, options.threads, trace=options.trace)
     quants = options.quants.split(",")
     conditions = {"source": options.source, "threads": options.threads, **asdict(Conditions.here())}
     if options.trace:
@@ -110,7 +106,7 @@ def _parity(options: argparse.Namespace, store: Store) -> int:
         print(json.dumps({"parts_at": parted, "tolerance": options.tolerance, **conditions}))
         return 1 if parted.get("f32") else 0
     rows = parity.quality(quants, options.frames)
-    print(table(rows))
+    print(quality_table(rows))
     print(RANDOM_WEIGHTS)
     print(json.dumps({"quants": [asdict(row) for row in rows], **conditions}))
     return 1 if any(row.name == "f32" and row.predictor < 1 for row in rows) else 0

@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import Batch, Library, Parameters
 
 _F32 = 0  # enum ggml_type
 _FLASH_OFF = 0  # enum llama_flash_attn_type
-
-Floats = NDArray[np.float32]
 
 
 class Model:

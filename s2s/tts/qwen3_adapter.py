@@ -15,17 +15,11 @@ from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.system.cpu import cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
-from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook, tune
-from s2s.tts.qwen3.checkpoint.spec import Generation, Kind
-from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
-from s2s.tts.qwen3.errors import Qwen3Error
-from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
-from s2s.tts.qwen3.text.segments import segments
+from s2s.tts.qwen3 import Kind, Qwen3Error, Request, ScheduleConfig, check_request, segments
 from s2s.tts.speech_time import MAX_NEW_TOKENS, token_budget
 
 if TYPE_CHECKING:
-    from s2s.tts.qwen3.engine.engine import Report
-    from s2s.tts.qwen3.model import Qwen3Model
+    from s2s.tts.qwen3 import Generation, Qwen3Model, Reference, Speed
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +40,6 @@ LANGUAGES = {
 _MOST_THREADS = 4
 _AHEAD_S = 2.0
 _DEFAULT_SPEAKER = "ryan"
-_WARM_FRAMES = 9
 _WARM_TEXT = "Hello, this is a test."
 
 
@@ -91,9 +84,9 @@ class Qwen3Config:
     predictor: str | None = setting(None, "Another core for the code predictor alone.")
     codec: str = setting(
         "auto",
-        "Where codes become sound: native (needs a C compiler), cpu, or an accelerator of "
-        "ONNX Runtime such as cuda or coreml; auto is the faster of the first two, by "
-        "measurement.",
+        "Where codes become sound: native (needs a C compiler), onnx, or onnx on an accelerator by "
+        "its name there, such as onnx@cuda or onnx@coreml; auto is the faster of the first two, "
+        "by measurement.",
     )
     draft_tokens: int | None = setting(
         None,
@@ -168,7 +161,6 @@ class Qwen3:
         self._config = config
         self._schedule = config.server_schedule() or ScheduleConfig()
         self._speed: Speed | None = None
-        self._book = SpeedBook(resources.store.root / FILE)
         self._lock = threading.Lock()
         self._references: dict[str, Reference] = {}
         model = _open(config, resources)
@@ -217,7 +209,7 @@ class Qwen3:
     def description(self) -> str:
         """Model, quantisation and backend."""
         model = self._loaded()
-        return f"qwen3 {self._config.model} {model.quant} ({model.places})"
+        return f"qwen3 {self._config.model} {model.quant} ({model.placement})"
 
     @property
     def real_time_factor(self) -> float:
@@ -230,23 +222,12 @@ class Qwen3:
         model = self._loaded()
         request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
 
-        def speak(frames: int, schedule: ScheduleConfig) -> Report:
-            return self._unheard(model, request, frames, schedule)
-
-        threads, draft_tokens = model.threads, self._config.draft_tokens
+        draft_tokens = self._config.draft_tokens
         if draft_tokens is None and self._config.seed is not None:
             draft_tokens = 0
-        key = f"{model.folder.name} {model.places} {threads} {draft_tokens}"
-        speed = self._book.speed(key)
-        if speed is None:
-            speed = tune(model, speak, threads, draft_tokens, together=model.together)
-            self._book.keep_speed(key, speed)
-        else:
-            model.use_threads(speed.threads)
-            model.use_draft_tokens(speed.draft_tokens)
-            speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
+        speed = model.calibrate(request, draft_tokens)
         self._speed = speed
-        self._schedule = self._config.server_schedule() or edge_schedule(speed.costs)
+        self._schedule = self._config.server_schedule() or speed.schedule
         log.info("%s: %.2f of real time here", self.description, speed.real_time)
 
     def close(self) -> None:
@@ -254,17 +235,7 @@ class Qwen3:
         with self._lock:
             model, self._model = self._model, None
         if model is not None:
-            model.engine.close()
-
-    def _unheard(
-        self, model: Qwen3Model, request: Request, frames: int, schedule: ScheduleConfig
-    ) -> Report:
-        settings = model.spec.generation
-        settings = replace(settings, min_new_tokens=frames + 1, max_new_tokens=frames + 1)
-        speech = model.engine.speak(request, seed=0, schedule=schedule, generation=settings)
-        for _ in speech.chunks:
-            pass
-        return speech.report
+            model.close()
 
     def _generation(self, text: str) -> Generation:
         """The checkpoint's settings with the budget of a text; a text that the configured maximum
@@ -292,7 +263,7 @@ class Qwen3:
     ) -> Iterator[AudioChunk]:
         model = self._loaded()
         seed = secrets.randbits(32) if self._config.seed is None else self._config.seed
-        speech = model.engine.speak(
+        speech = model.speak(
             request, seed=seed, schedule=self._schedule, generation=generation, stale=stop
         )
         try:
@@ -366,15 +337,14 @@ def full_name(model: str, enrolled: bool, instruct: bool) -> str:
 
 
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
-    from s2s.tts.qwen3.model import VOICES_FOLDER, Placement, Qwen3Model
-    from s2s.tts.qwen3.voices.store import list_voices
+    from s2s.tts.qwen3 import Placement, enrolled_voices, open_model  # much: not for --help
 
     home = resources.store.root
-    enrolled = {entry.name for entry in list_voices(home / VOICES_FOLDER)}
+    enrolled = {entry.name for entry in enrolled_voices(home)}
     wanted = config.voice
     name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
     try:
-        return Qwen3Model.open(
+        return open_model(
             name,
             home,
             quant=config.quant,

@@ -20,11 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecSpec
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, read_json, read_spec
-from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
+from s2s.core.arrays import Floats
+from s2s.models.onnx_file.builder import GraphBuilder
+from s2s.tts.qwen3.checkpoint import (
+    Checkpoint,
+    CodecDecoderSpec,
+    CodecSpec,
+    DecoderSpec,
+    read_json,
+    read_spec,
+)
 
 GRAPHS = ("talker_step", "cp_step", "vocoder")
 MASKED = -1e9

@@ -19,11 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.tts.qwen3.checkpoint.gguf import NewTensor, Value, write
-from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, fitting, quantize
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-from s2s.tts.qwen3.convert import _k_quantize as k_quantize
-from s2s.tts.qwen3.interfaces import Floats
+from s2s.core.arrays import Floats
+from s2s.tts.qwen3.checkpoint import (
+    TYPES,
+    Bytes,
+    Checkpoint,
+    NewTensor,
+    TensorType,
+    Value,
+    fitting,
+    k_quantize,
+    quantize,
+    write,
+)
 
 MATRICES = {"q8_0": "q8_0", "q4_k_m": "q4_k"}
 EMBEDDINGS = {"q8_0": "q8_0", "q4_k_m": "q6_k"}

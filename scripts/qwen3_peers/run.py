@@ -40,7 +40,7 @@ def voice(width: int) -> np.ndarray:
 
 def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
     """This project's engine. options: quant, predictor_quant, backend, home."""
-    from s2s.bench.qwen3.settings import Setting, open_model, warm
+    from s2s.bench.qwen3.settings import Setting, open_setting, warm
     from s2s.bench.qwen3.utterances import exactly
 
     setting = Setting(
@@ -51,7 +51,7 @@ def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
         backend=options["backend"],
         threads=threads,
     )
-    opened = open_model(setting)
+    opened = open_setting(setting)
     bench = warm(opened)
 
     def speak(frames: int, seed: int) -> Iterator[int]:

@@ -149,12 +149,13 @@ def test_the_echo_of_the_last_conversation_is_shown(settings: Config, store: Sto
 def test_qwen3_says_what_computes_it(
     settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
-    from s2s.tts.qwen3.calibrate.cache import FILE, Speed, SpeedBook
+    from s2s.tts import qwen3
 
     chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
     monkeypatch.setattr(registry, "missing", lambda _: ())
     monkeypatch.setenv("CC", "my-cc")
-    SpeedBook(store.root / FILE).keep_speed("0.6b q4_k_m", Speed(2, 0, 40.0, 0.0, 22.4))
+    speed = qwen3.Speed(2, 0, 40.0, 0.0, 22.4)
+    qwen3.CalibrationCache(store.root / qwen3.CALIBRATION_FILE).keep_speed("0.6b q4_k_m", speed)
     (found,) = [f for f in doctor.findings(chosen, store) if "qwen3: kernel" in f.what]
     assert found.what == "qwen3: kernel compiled by my-cc (of real time here: 0.6b q4_k_m: 0.78)"
     monkeypatch.delenv("CC")

@@ -8,9 +8,14 @@ from itertools import groupby
 from pathlib import Path
 
 from s2s.bench.qwen3.utterances import Bench, acceptance, emulated_acceptance
-from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig, edge_schedule
-from s2s.tts.qwen3.engine.engine import UNTOUCHED
-from s2s.tts.qwen3.model import Placement, Qwen3Model
+from s2s.tts.qwen3 import (
+    UNTOUCHED,
+    Placement,
+    Qwen3Model,
+    ScheduleConfig,
+    edge_schedule,
+    open_model,
+)
 
 WARM_FRAMES = 9
 WARM_SCHEDULE = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=8)
@@ -47,9 +52,9 @@ class Setting:
         return f"{self.draft_tokens} draft tokens, emulated {self.codes_a_pass} codes a pass"
 
 
-def open_model(setting: Setting) -> Qwen3Model:
-    """The model of a setting. Raises what ``Qwen3Model.open`` does."""
-    return Qwen3Model.open(
+def open_setting(setting: Setting) -> Qwen3Model:
+    """The model of a setting. Raises what ``open_model`` does."""
+    return open_model(
         setting.source,
         setting.home,
         quant=setting.quant,
@@ -67,7 +72,7 @@ def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
     its speed, as in use, or chunks of the given size."""
     bench = Bench(model.engine, model.spec, WARM_SCHEDULE)
     bench.speak(WARM_FRAMES, 0)
-    costs = bench.speak(WARM_FRAMES, 1).costs(model.together)
+    costs = bench.speak(WARM_FRAMES, 1).costs(model.overlapped)
     bench.schedule = edge_schedule(costs)
     if chunk_frames is not None:
         bench.schedule = ScheduleConfig(

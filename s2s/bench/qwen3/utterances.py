@@ -18,15 +18,22 @@ import numpy as np
 
 from s2s.bench.synthesis import Arrivals
 from s2s.core.metrics import percentile
+from s2s.tts.qwen3 import (
+    FRAME_MS,
+    Engine,
+    Generation,
+    Kind,
+    Reference,
+    Report,
+    Request,
+    ScheduleConfig,
+    Spec,
+)
 from s2s.tts.qwen3 import sampling_speculative as speculation
-from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
-from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig
-from s2s.tts.qwen3.engine.engine import Engine, Report
 from s2s.tts.qwen3.engine.language_model import P, T
 from s2s.tts.qwen3.interfaces import Floats, Stale, State, never
 from s2s.tts.qwen3.native import language as native
 from s2s.tts.qwen3.sampling import Draws, Sampling
-from s2s.tts.qwen3.text.prompt import Reference, Request
 
 PUBLISHED_CODES_A_PASS = 2.47
 """Codes that one pass of the predictor settled, on trained weights (arXiv 2609.37007)."""
@@ -182,7 +189,7 @@ class Summary:
     rtf: float
     """Of all utterances together: seconds to make over seconds of sound."""
     frames_a_call: float
-    forward_passes_a_frame: float
+    passes_a_frame: float
     audio_s: float
 
     @classmethod
@@ -204,6 +211,6 @@ class Summary:
             gap=Times.of([gap for run in runs for gap in run.arrivals.gaps_s] or [0.0]),
             rtf=round(sum(run.arrivals.done_s for run in runs) / audio_s, 3),
             frames_a_call=round(frames / len(calls), 2),
-            forward_passes_a_frame=round(sum(each.forward_passes for each in reports) / frames, 2),
+            passes_a_frame=round(sum(each.predictor_passes for each in reports) / frames, 2),
             audio_s=round(audio_s, 2),
         )

@@ -1,4 +1,178 @@
-"""Qwen3-TTS on small machines: exact, streaming, and stoppable at every frame.
+"""Qwen3-TTS as a library: everything that others use of it, and the one way in.
 
-Imports nothing of the pipeline: usable alone as a library.
+    from pathlib import Path
+    from s2s.tts.qwen3 import Request, open_model
+
+    model = open_model("0.6b-customvoice", Path("~/qwen3"))
+    for chunk in model.speak(Request("Hello.", speaker="ryan")).chunks:
+        ...  # chunk.pcm: float32 [samples] at model.sample_rate_hz
+
+Importing this package loads no runtime: each name is loaded when it is first used. What reads and
+writes checkpoint files has a door of its own, `s2s.tts.qwen3.checkpoint`.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from s2s.tts.qwen3.backends import AUTO, BACKENDS, DEFAULT_QUANT
+    from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
+    from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
+    from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+    from s2s.tts.qwen3.codec.open import open_decoder
+    from s2s.tts.qwen3.convert import convert_model
+    from s2s.tts.qwen3.diagnosis import Diagnosis, diagnose
+    from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig, edge_schedule
+    from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrim
+    from s2s.tts.qwen3.engine.engine import Engine, Speech
+    from s2s.tts.qwen3.engine.report import Report
+    from s2s.tts.qwen3.engine.sounding import Chunk
+    from s2s.tts.qwen3.errors import Qwen3Error
+    from s2s.tts.qwen3.folders import CALIBRATION_FILE
+    from s2s.tts.qwen3.model import Placement, Qwen3Engine, Qwen3Model, open_model
+    from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
+    from s2s.tts.qwen3.parity.quality import Quality, quality_table
+    from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
+    from s2s.tts.qwen3.text.segments import segments
+    from s2s.tts.qwen3.text.stream import TextFeed
+    from s2s.tts.qwen3.voices.enrol import (
+        VOICE_RATE_HZ,
+        EnrolledVoice,
+        enrol_voice,
+        enrolled_voices,
+    )
+    from s2s.tts.qwen3.voices.store import Voice, VoiceEntry
+
+_MODULES = {
+    "backends": (
+        "AUTO",
+        "BACKENDS",
+        "DEFAULT_QUANT",
+    ),
+    "calibrate.cache": ("CalibrationCache", "Speed"),
+    "checkpoint.spec": (
+        "Generation",
+        "Kind",
+        "Spec",
+    ),
+    "codec.decoder": ("CheckpointDecoder", "CodecState"),
+    "codec.open": ("open_decoder",),
+    "convert": ("convert_model",),
+    "diagnosis": (
+        "Diagnosis",
+        "diagnose",
+    ),
+    "engine.chunk_schedule": (
+        "FRAME_MS",
+        "ScheduleConfig",
+        "edge_schedule",
+    ),
+    "engine.edges": (
+        "UNTOUCHED",
+        "StartTrim",
+    ),
+    "engine.engine": (
+        "Engine",
+        "Speech",
+    ),
+    "engine.report": ("Report",),
+    "engine.sounding": ("Chunk",),
+    "errors": ("Qwen3Error",),
+    "folders": ("CALIBRATION_FILE",),
+    "model": (
+        "Placement",
+        "Qwen3Engine",
+        "Qwen3Model",
+        "open_decoder",
+        "open_model",
+    ),
+    "parity.compare": (
+        "RANDOM_WEIGHTS",
+        "Parity",
+        "open_parity",
+        "trace_table",
+    ),
+    "parity.quality": (
+        "Quality",
+        "quality_table",
+    ),
+    "text.prompt": (
+        "Reference",
+        "Request",
+        "check_request",
+    ),
+    "text.segments": ("segments",),
+    "text.stream": ("TextFeed",),
+    "voices.enrol": (
+        "VOICE_RATE_HZ",
+        "EnrolledVoice",
+        "enrol_voice",
+        "enrolled_voices",
+    ),
+    "voices.store": (
+        "Voice",
+        "VoiceEntry",
+    ),
+}
+"""Where each name comes from; loaded when one is first asked for."""
+
+__all__ = [
+    "AUTO",
+    "BACKENDS",
+    "CALIBRATION_FILE",
+    "DEFAULT_QUANT",
+    "FRAME_MS",
+    "RANDOM_WEIGHTS",
+    "UNTOUCHED",
+    "VOICE_RATE_HZ",
+    "CalibrationCache",
+    "CheckpointDecoder",
+    "Chunk",
+    "CodecState",
+    "Diagnosis",
+    "Engine",
+    "EnrolledVoice",
+    "Generation",
+    "Kind",
+    "Parity",
+    "Placement",
+    "Quality",
+    "Qwen3Engine",
+    "Qwen3Error",
+    "Qwen3Model",
+    "Reference",
+    "Report",
+    "Request",
+    "ScheduleConfig",
+    "Spec",
+    "Speech",
+    "Speed",
+    "StartTrim",
+    "TextFeed",
+    "Voice",
+    "VoiceEntry",
+    "check_request",
+    "convert_model",
+    "diagnose",
+    "edge_schedule",
+    "enrol_voice",
+    "enrolled_voices",
+    "open_decoder",
+    "open_model",
+    "open_parity",
+    "quality_table",
+    "segments",
+    "trace_table",
+]
+
+
+def __getattr__(name: str) -> object:
+    """A name of `__all__`, and no other. Raises AttributeError."""
+    for module, names in _MODULES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")

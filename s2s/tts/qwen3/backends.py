@@ -1,257 +1,127 @@
-"""Which backend computes the talker and the code predictor, and where.
-
-``native``: the compiled kernel, where there is a C compiler. ``onnx``: ONNX Runtime on the
-processor. ``ggml``: llama.cpp on the processor or a graphics card. All read a checkpoint that was
-converted for them, once.
-"""
+"""The backends, likeliest fastest first: what a setting's text means, and which can be had here."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable
+import logging
 from dataclasses import dataclass
-from pathlib import Path
-from typing import cast
 
-from s2s.system.llama_cpp import installed
-from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
-from s2s.tts.qwen3.checkpoint.tables import TableEmbeddings, open_tables
-from s2s.tts.qwen3.convert import Progress, convert, silent
-from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.errors import BackendError, KernelError
-from s2s.tts.qwen3.ggml import language as ggml
-from s2s.tts.qwen3.interfaces import CodePredictor, PredictorState, State, Talker
-from s2s.tts.qwen3.native import language as native
-from s2s.tts.qwen3.native.library import find_compiler
-from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx import language as onnx_model
-from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES
-from s2s.tts.qwen3.voices.enrol import CONVERTED_FOLDER
+from s2s.tts.qwen3.backend import (
+    ALL_LAYERS,
+    CPU,
+    Backend,
+    CodecBackend,
+    DevicePlacement,
+    Quants,
+)
+from s2s.tts.qwen3.errors import BackendError, ConvertError
+from s2s.tts.qwen3.ggml.backend import GgmlBackend
+from s2s.tts.qwen3.native.backend import NativeBackend
+from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
-NATIVE, ONNX, GGML = "native", "onnx", "ggml"
+log = logging.getLogger(__name__)
+
+BACKENDS: tuple[Backend, ...] = (NativeBackend(), OnnxBackend(), GgmlBackend())
+"""Another one is a folder with a `Backend`, and its line here."""
+
 AUTO = "auto"
-KERNEL_FOLDER = "kernels"
-
-_ALL_LAYERS = 1 << 16
-_ONLY_GGML = ("f32", "bf16")
-_BLOCK_QUANTS = {"q4_k_m": "int4", "q5_k_m": "int8", "q6_k": "int8", "q8_0": "int8"}
-"""What ONNX Runtime has in place of a GGUF quantisation: the next with as many bits or more."""
+DEFAULT_QUANT = "q4_k_m"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a port is computed: a backend, and how many layers of it on a graphics card."""
+def backend_named(name: str) -> Backend:
+    """Raises BackendError that names the known ones."""
+    for backend in BACKENDS:
+        if backend.name == name:
+            return backend
+    known = ", ".join(each.name for each in BACKENDS)
+    raise BackendError(f"unknown backend {name!r}; known: {known}")
 
-    backend: str
-    gpu_layers: int = 0
 
-    @classmethod
-    def parse(cls, text: str) -> Place:
-        """From "native", "onnx", "ggml", "ggml@gpu" (all of it) or "ggml@gpu:20" (20 layers).
+def device_placement(text: str) -> DevicePlacement:
+    """From "native", "onnx", "ggml", "ggml@gpu" (all of it) or "ggml@gpu:20" (20 layers).
 
-        Raises BackendError for anything else.
-        """
-        backend, at, device = text.strip().lower().partition("@")
-        if backend not in (NATIVE, ONNX, GGML):
-            raise BackendError(f"unknown backend {text!r}; known: {NATIVE}, {ONNX}, {GGML}")
-        if not at or device == "cpu":
-            return cls(backend)
-        name, colon, layers = device.partition(":")
-        if name != "gpu" or (colon and not layers.isdigit()):
-            raise BackendError(f"{text!r}: write {backend}@gpu or {backend}@gpu:LAYERS")
-        if backend != GGML:
-            raise BackendError(f"{text!r}: only {GGML} computes on a graphics card")
-        return cls(backend, int(layers) if colon else _ALL_LAYERS)
-
-    def __str__(self) -> str:
-        if not self.gpu_layers:
-            return self.backend
-        layers = "" if self.gpu_layers == _ALL_LAYERS else f":{self.gpu_layers}"
-        return f"{self.backend}@gpu{layers}"
+    Raises BackendError for anything else.
+    """
+    name, at, device = text.strip().lower().partition("@")
+    backend = backend_named(name)
+    if not at or device == CPU:
+        return DevicePlacement(backend)
+    card, colon, layers = device.partition(":")
+    if card != "gpu" or (colon and not layers.isdigit()):
+        raise BackendError(f"{text!r}: write {name}@gpu or {name}@gpu:LAYERS")
+    if not backend.graphics:
+        able = " or ".join(each.name for each in BACKENDS if each.graphics)
+        raise BackendError(f"{text!r}: only {able} computes on a graphics card")
+    return DevicePlacement(backend, int(layers) if colon else ALL_LAYERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Quants:
-    """Of talker and predictor; None is the default beside the talker's."""
+class CodecPlacement:
+    """What decodes codes, and on which of its devices."""
 
-    talker: str
-    predictor: str | None = None
-
-    def of(self, backend: str) -> Quants:
-        """What a backend computes in their stead. Raises BackendError when it has nothing near."""
-        block = self.talker.lower() in BLOCK_MIXES
-        if backend != ONNX:
-            if block:
-                raise BackendError(f"{self.talker} is a quantisation of {ONNX}, not of {backend}")
-            if backend == NATIVE and self.talker.lower() in _ONLY_GGML:
-                raise BackendError(f"{self.talker} is more than {NATIVE} computes in; take {GGML}")
-            return self
-        if block:
-            return self
-        names = [None if name is None else name.lower() for name in (self.talker, self.predictor)]
-        found = [None if name is None else _BLOCK_QUANTS.get(name) for name in names]
-        if found[0] is None or (names[1] is not None and found[1] is None):
-            raise BackendError(
-                f"{ONNX} has nothing like {self.talker}; it has {', '.join(BLOCK_MIXES)}"
-            )
-        return Quants(found[0], found[1])
+    name: str
+    codec: CodecBackend
+    device: str = CPU
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A language model, and what it was made from."""
+def codec_placement(text: str) -> CodecPlacement:
+    """From "native", "onnx", or "onnx@cuda" (a device by the name that ONNX Runtime has for it).
 
-    folder: Path
-    """The converted checkpoint (the talker's, where there are two)."""
-    language: LanguageModel[State, PredictorState]
-    talker: Place
-    predictor: Place
-    quants: Quants
-    """As computed."""
-    use_draft_tokens: Callable[[int], None]
-    """Changes how many draft tokens are verified in each predictor pass, from the next frame on."""
-    use_threads: Callable[[int], None] | None
-    """Changes how many threads compute; None where that is fixed."""
+    "cpu" and "cuda" alone, as they were once written, are read as "onnx" and "onnx@cuda".
+    Raises BackendError for a backend without a codec.
+    """
+    name, _, device = text.strip().lower().partition("@")
+    able = {each.name: each.codec for each in BACKENDS if each.codec is not None}
+    codec = able.get(name)
+    if codec is not None:
+        return CodecPlacement(name, codec, device or CPU)
+    if device or any(each.name == name for each in BACKENDS):
+        raise BackendError(f"{text!r}: {' and '.join(able)} decode, {name} does not")
+    meant = "onnx" if name == CPU else f"onnx@{name}"
+    log.warning("codec %r is now written %r", text, meant)
+    return codec_placement(meant)
 
 
-def available(quants: Quants) -> list[str]:
+def quant_on(backend: Backend, wished: Quants) -> Quants:
+    """What the backend computes in place of what is wished.
+
+    Raises BackendError, which names who could.
+    """
+    try:
+        return backend.quant(wished)
+    except BackendError as error:
+        able = [each.name for each in BACKENDS if wished.talker.lower() in each.quants]
+        hint = f"; take {' or '.join(able)}" if able else ""
+        raise BackendError(f"{error}{hint}") from None
+
+
+def available(quants: Quants) -> list[Backend]:
     """The backends that can be had on this machine for a quantisation, likeliest fastest first.
 
-    Raises BackendError that says what to install when there is none.
+    Raises BackendError that says what to install when there is none, ConvertError for a
+    quantisation that there is not.
     """
+    backend_with(quants.talker)
     missing: list[str] = []
-    found: list[str] = []
-    lacks = ((NATIVE, _lacks_native), (ONNX, _lacks_onnx), (GGML, _lacks_ggml))
-    for backend, lacking in lacks:
+    found: list[Backend] = []
+    for backend in BACKENDS:
         try:
-            quants.of(backend)
+            backend.quant(quants)
         except BackendError:
             continue
-        reason = lacking()
+        reason = backend.missing()
         if reason is None:
             found.append(backend)
         else:
-            missing.append(f"{backend}: {reason}")
+            missing.append(f"{backend.name}: {reason}")
     if not found:
         raise BackendError(f"no backend for {quants.talker}: " + "; ".join(missing))
     return found
 
 
-def open_language(
-    source: str | Path,
-    home: Path,
-    quants: Quants,
-    places: tuple[Place, Place],
-    *,
-    threads: int,
-    draft_tokens: int = 0,
-    kernels: Path | None = None,
-    progress: Progress = silent,
-) -> Opened:
-    """Find, convert and open talker and predictor at their places.
-
-    home: where converted models lie, and the compiled kernel unless ``kernels`` is given.
-
-    Raises BackendError, and what ``convert`` and the backends raise.
-    """
-    folders: dict[str, Path] = {}
-    for place in places:
-        wanted = quants.of(place.backend)
-        if wanted.talker not in folders:
-            folders[wanted.talker] = convert(
-                source,
-                wanted.talker,
-                predictor_quant=wanted.predictor,
-                converted=home / CONVERTED_FOLDER,
-                threads=threads,
-                progress=progress,
-            )
-    at = [folders[quants.of(place.backend).talker] for place in places]
-    spec = read_spec(at[0])
-    opener = _Opener(spec, threads, draft_tokens, (kernels or home) / KERNEL_FOLDER)
-    talker, talker_quant = opener.talker(places[0], at[0])
-    predictor, predictor_quant = opener.predictor(places[1], at[1])
-    embeddings = TableEmbeddings(open_tables(at[0]), spec)
-    ports = cast("tuple[Talker[State], CodePredictor[PredictorState]]", (talker, predictor))
-    use_threads = None
-    if isinstance(talker, native.NativeTalker) and isinstance(predictor, native.NativePredictor):
-        use_threads = _switch(talker, predictor, opener.kernels)
-
-    def use_draft_tokens(draft_tokens: int) -> None:
-        predictor.draft_tokens = draft_tokens
-
-    return Opened(
-        at[0],
-        LanguageModel(spec, embeddings, *ports),
-        *places,
-        Quants(talker_quant, predictor_quant),
-        use_draft_tokens,
-        use_threads,
-    )
-
-
-@dataclass(slots=True)
-class _Opener:
-    """Opens ports; two on the kernel share its threads."""
-
-    spec: Spec
-    threads: int
-    draft_tokens: int
-    kernels: Path
-    _team: Team | None = None
-
-    def talker(
-        self, place: Place, folder: Path
-    ) -> tuple[native.NativeTalker | onnx_model.OnnxTalker | ggml.GgmlTalker, str]:
-        """A talker and its quantisation."""
-        if place.backend == NATIVE:
-            return native.open_talker(folder, self.spec, self._shared_team())
-        if place.backend == ONNX:
-            return onnx_model.open_talker(folder, self.spec, self.threads)
-        return ggml.open_talker(folder, self.spec, self.threads, place.gpu_layers)
-
-    def predictor(
-        self, place: Place, folder: Path
-    ) -> tuple[native.NativePredictor | onnx_model.OnnxPredictor | ggml.GgmlPredictor, str]:
-        """A code predictor and its quantisation."""
-        if place.backend == NATIVE:
-            return native.open_predictor(folder, self.spec, self._shared_team(), self.draft_tokens)
-        if place.backend == ONNX:
-            return onnx_model.open_predictor(folder, self.spec, self.threads, self.draft_tokens)
-        return ggml.open_predictor(
-            folder, self.spec, self.threads, place.gpu_layers, self.draft_tokens
-        )
-
-    def _shared_team(self) -> Team:
-        if self._team is None:
-            self._team = Team(self.kernels, self.threads)
-        return self._team
-
-
-def _switch(
-    talker: native.NativeTalker, predictor: native.NativePredictor, cache: Path
-) -> Callable[[int], None]:
-    def use_threads(threads: int) -> None:
-        team = Team(cache, threads)
-        talker.use(team)
-        predictor.use(team)
-
-    return use_threads
-
-
-def _lacks_native() -> str | None:
-    try:
-        find_compiler()
-    except KernelError as error:
-        return str(error)
-    return _lacks_ggml()  # which makes the K-quants
-
-
-def _lacks_onnx() -> str | None:
-    if importlib.util.find_spec("onnxruntime") is None:
-        return "onnxruntime is not installed: pip install 's2s[qwen3]'"
-    return None
-
-
-def _lacks_ggml() -> str | None:
-    return None if installed() else "no llama.cpp library: pip install xllamacpp"
+def backend_with(quant: str) -> Backend:
+    """The first backend that has a quantisation. Raises ConvertError that lists all there are."""
+    for backend in BACKENDS:
+        if quant.lower() in backend.quants:
+            return backend
+    known = dict.fromkeys(name for backend in reversed(BACKENDS) for name in backend.quants)
+    raise ConvertError(f"unknown quant {quant!r}; known: {', '.join(known)}")

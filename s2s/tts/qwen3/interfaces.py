@@ -13,14 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
+from s2s.core.arrays import Floats, Ids
 from s2s.tts.qwen3.sampling import Draws, Sampling
-
-Floats = npt.NDArray[np.float32]
-Ids = npt.NDArray[np.int64]
-
 
 Stale = Callable[[], bool]
 """Asked again and again: true once nobody wants the rest."""
@@ -46,8 +40,8 @@ class State(Protocol):
 class PredictorState(State, Protocol):
     """Scratch memory of the code predictor."""
 
-    forward_passes: int
-    """Forward passes over its weights made with it so far."""
+    passes: int
+    """Passes over its weights made with it so far."""
 
 
 S = TypeVar("S", bound=State)
@@ -147,7 +141,7 @@ class CodecDecoder(Protocol[S]):
         ...
 
     def fork(self, state: S) -> S:
-        """An independent copy: the primed state of a cloned voice is copied for each utterance."""
+        """An independent copy: a cloned voice's warm-start state is copied for each utterance."""
         ...
 
 

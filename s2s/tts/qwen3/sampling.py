@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from s2s.core.arrays import Floats
 
 _SMALLEST = np.float32(np.finfo(np.float32).tiny)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from s2s.core.arrays import Floats
 from s2s.core.audio import Block
 from s2s.tts.vits.graph.stepwise import Array, Steps, initial_state, step_inputs
 from s2s.tts.vits.windows import Context, Window, keep
@@ -19,7 +19,6 @@ from s2s.tts.vits.windows import Context, Window, keep
 if TYPE_CHECKING:
     import onnxruntime
 
-Floats = npt.NDArray[np.float32]
 Frames = Callable[[int, int], Mapping[str, Floats]]
 """(first, last) -> the decoder's inputs along time for these frames, [1, channels, frames]."""
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.tts.vits.decoding import Floats, run
+from s2s.core.arrays import Floats
+from s2s.tts.vits.decoding import run
 from s2s.tts.vits.errors import SpeechError
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.parts import Cut

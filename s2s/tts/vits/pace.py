@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from s2s.core.arrays import Floats
 from s2s.system.cpu import cores
 from s2s.system.onnx import onnx_session
-from s2s.tts.vits.decoding import Decoding, Floats, SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.graph.stepwise import Array
 from s2s.tts.vits.split import Split
 from s2s.tts.vits.windows import Context, fit_cost, plan

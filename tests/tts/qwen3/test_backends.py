@@ -10,18 +10,41 @@ import pytest
 
 from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import backends
-from s2s.tts.qwen3.backends import Place, Quants, available, open_language
+from s2s.tts.qwen3.backend import Quants
+from s2s.tts.qwen3.backends import (
+    BACKENDS,
+    available,
+    backend_named,
+    codec_placement,
+    device_placement,
+    quant_on,
+)
 from s2s.tts.qwen3.calibrate import probe
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.errors import BackendError
+from s2s.tts.qwen3.errors import BackendError, ConvertError
+from s2s.tts.qwen3.ggml.backend import GgmlBackend
+from s2s.tts.qwen3.language import LoadedLanguage, load_language
+from s2s.tts.qwen3.native.backend import NativeBackend
+from s2s.tts.qwen3.onnx.backend import OnnxBackend
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 GREEDY = Sampling(greedy=True)
 
 
+def names(quants: Quants) -> list[str]:
+    return [backend.name for backend in available(quants)]
+
+
+def test_every_folder_with_a_backend_is_in_the_list() -> None:
+    folder = Path(backends.__file__).parent
+    assert {path.parent.name for path in folder.glob("*/backend.py")} == {
+        backend.name for backend in BACKENDS
+    }
+
+
 @pytest.mark.parametrize("text", ["native", "onnx", "ggml", "ggml@gpu", "ggml@gpu:20"])
-def test_a_place_is_written_as_it_is_read(text: str) -> None:
-    assert str(Place.parse(text)) == text
+def test_a_placement_is_written_as_it_is_read(text: str) -> None:
+    assert str(device_placement(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -33,35 +56,74 @@ def test_a_place_is_written_as_it_is_read(text: str) -> None:
         ("ggml@gpu:all", "write ggml@gpu or ggml@gpu:LAYERS"),
     ],
 )
-def test_another_place_is_an_error_that_names_the_known(text: str, says: str) -> None:
+def test_another_placement_is_an_error_that_names_the_known(text: str, says: str) -> None:
     with pytest.raises(BackendError, match=says):
-        Place.parse(text)
+        device_placement(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "device"),
+    [
+        ("native", "native", "cpu"),
+        ("onnx", "onnx", "cpu"),
+        ("onnx@cuda", "onnx", "cuda"),
+        ("ONNX@cpu", "onnx", "cpu"),
+    ],
+)
+def test_a_codec_is_placed_like_a_language_model(text: str, name: str, device: str) -> None:
+    placement = codec_placement(text)
+    assert (placement.name, placement.device) == (name, device)
+    assert placement.codec is backend_named(name).codec
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "now"), [("cpu", "cpu", "onnx"), ("cuda", "cuda", "onnx@cuda")]
+)
+def test_a_codec_as_it_was_once_written_is_read_with_a_hint(
+    text: str, device: str, now: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    placement = codec_placement(text)
+    assert (placement.name, placement.device) == ("onnx", device)
+    assert f"is now written '{now}'" in caplog.text
+
+
+def test_a_backend_without_a_codec_is_refused_for_it() -> None:
+    with pytest.raises(BackendError, match="native and onnx decode, ggml does not"):
+        codec_placement("ggml")
+    with pytest.raises(BackendError, match="mlx does not"):
+        codec_placement("mlx@gpu")
 
 
 def test_a_backend_takes_the_nearest_quantisation_it_has() -> None:
-    assert Quants("q4_k_m").of("onnx") == Quants("int4")
-    assert Quants("q4_k_m", "q8_0").of("onnx") == Quants("int4", "int8")
-    assert Quants("q4_k_m").of("native") == Quants("q4_k_m")
-    assert Quants("int4-128").of("onnx") == Quants("int4-128")
-    with pytest.raises(BackendError, match="int4 is a quantisation of onnx, not of ggml"):
-        Quants("int4").of("ggml")
+    native, onnx, ggml = (backend_named(name) for name in ("native", "onnx", "ggml"))
+    assert quant_on(onnx, Quants("q4_k_m")) == Quants("int4")
+    assert quant_on(onnx, Quants("q4_k_m", "q8_0")) == Quants("int4", "int8")
+    assert quant_on(native, Quants("q4_k_m")) == Quants("q4_k_m")
+    assert quant_on(onnx, Quants("int4-128")) == Quants("int4-128")
+    with pytest.raises(BackendError, match="ggml has nothing like int4; take onnx"):
+        quant_on(ggml, Quants("int4"))
     with pytest.raises(BackendError, match="more than native computes in; take ggml"):
-        Quants("bf16").of("native")
-    with pytest.raises(BackendError, match="onnx has nothing like bf16"):
-        Quants("bf16").of("onnx")
+        quant_on(native, Quants("bf16"))
+    with pytest.raises(BackendError, match=r"onnx has nothing like bf16; it has .*; take ggml"):
+        quant_on(onnx, Quants("bf16"))
+    with pytest.raises(ConvertError, match=r"unknown quant 'q3'; known: f32, bf16, .*, int4-128"):
+        available(Quants("q3"))
 
 
 def test_only_what_is_installed_and_can_do_it_is_a_candidate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("_lacks_native", "_lacks_onnx", "_lacks_ggml"):
-        monkeypatch.setattr(backends, name, lambda: None)
-    assert available(Quants("q4_k_m")) == ["native", "onnx", "ggml"]
-    assert available(Quants("f32")) == ["ggml"]
-    assert available(Quants("int8")) == ["onnx"]
-    monkeypatch.setattr(backends, "_lacks_native", lambda: "no C compiler")
-    assert available(Quants("q8_0")) == ["onnx", "ggml"]
-    monkeypatch.setattr(backends, "_lacks_ggml", lambda: "pip install xllamacpp")
+    def lacks(kind: type, reason: str | None) -> None:
+        monkeypatch.setattr(kind, "missing", lambda _: reason)
+
+    for kind in (NativeBackend, OnnxBackend, GgmlBackend):
+        lacks(kind, None)
+    assert names(Quants("q4_k_m")) == ["native", "onnx", "ggml"]
+    assert names(Quants("f32")) == ["ggml"]
+    assert names(Quants("int8")) == ["onnx"]
+    lacks(NativeBackend, "no C compiler")
+    assert names(Quants("q8_0")) == ["onnx", "ggml"]
+    lacks(GgmlBackend, "pip install xllamacpp")
     with pytest.raises(BackendError, match="no backend for f32: ggml: pip install xllamacpp"):
         available(Quants("f32"))
 
@@ -79,12 +141,13 @@ def test_ports_can_be_at_different_places(
     source = tiny_qwen3("0.6b-base")
     quants = Quants("q8_0")
 
-    def opened(talker: str, predictor: str) -> backends.Opened:
-        where = (Place.parse(talker), Place.parse(predictor))
-        return open_language(source, tmp_path, quants, where, threads=1, kernels=kernel_cache)
+    def opened(talker: str, predictor: str) -> LoadedLanguage:
+        where = (device_placement(talker), device_placement(predictor))
+        return load_language(source, tmp_path, quants, where, threads=1, kernels=kernel_cache)
 
     mixed, first, second = opened(*places), opened(*places[:1] * 2), opened(*places[1:] * 2)
     assert (str(mixed.talker), str(mixed.predictor)) == places
+    assert not mixed.use_threads(2)
     width = read_spec(mixed.folder).talker.hidden
     vectors = np.random.default_rng(0).standard_normal((5, width), dtype=np.float32)
     outs = [
@@ -104,8 +167,8 @@ def test_ports_can_be_at_different_places(
 def test_threads_and_draft_tokens_can_change_between_utterances(
     tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
 ) -> None:
-    place = Place.parse("native")
-    opened = open_language(
+    place = device_placement("native")
+    opened = load_language(
         tiny_qwen3("0.6b-base"),
         tmp_path,
         Quants("q8_0"),
@@ -117,9 +180,8 @@ def test_threads_and_draft_tokens_can_change_between_utterances(
     state = language.predictor.new_state()
     hidden = np.random.default_rng(0).standard_normal(language.spec.talker.hidden, dtype=np.float32)
     codes = [language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0))]
-    assert opened.use_threads is not None
     for threads, draft_tokens in ((2, 0), (3, 2), (1, 1)):
-        opened.use_threads(threads)
+        assert opened.use_threads(threads)
         opened.use_draft_tokens(draft_tokens)
         codes.append(language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0)))
     for other in codes[1:]:

@@ -12,15 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import installed
-from s2s.tts.qwen3 import convert as module
+from s2s.tts.qwen3.checkpoint import conversion, gguf_weights
+from s2s.tts.qwen3.checkpoint.conversion import read_record
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.hub import Source
-from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, Floats, TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, dequantize
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.convert import convert, read_record
+from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.errors import CheckpointError, ConvertError, LlamaError, SpecError
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
 
@@ -105,7 +107,7 @@ def test_the_predictors_quant_can_be_chosen(base: Path, tmp_path: Path) -> None:
 
 def test_it_is_done_once(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = convert(base, "q8_0", converted=tmp_path)
-    monkeypatch.setattr(module, "Planner", None)
+    monkeypatch.setattr(gguf_weights, "Planner", None)
     assert convert(base, "q8_0", converted=tmp_path) == folder
     assert convert(folder, "q8_0", converted=tmp_path) == folder
     assert convert(folder.name, "q8_0", converted=tmp_path) == folder
@@ -131,7 +133,7 @@ def test_what_came_from_the_hub_is_not_asked_for_again(
         fetched.append(hub_id)
         return Source("Qwen3-TTS-12Hz-0.6B-Base", base)
 
-    monkeypatch.setattr(module, "fetch", fetch)
+    monkeypatch.setattr(conversion, "fetch", fetch)
     folder = convert("0.6b-base", "q8_0", converted=tmp_path)
     assert folder.name.startswith("Qwen3-TTS-12Hz-0.6B-Base-q8_0-")
     assert convert("Qwen/Qwen3-TTS-12Hz-0.6B-Base", "q8_0", converted=tmp_path) == folder
@@ -152,7 +154,7 @@ def test_a_failure_leaves_nothing_behind(
     def fail(rows: Floats, kind: TensorType) -> Bytes:
         raise LlamaError("no library")
 
-    monkeypatch.setattr(module, "_k_quantize", fail)
+    monkeypatch.setattr(gguf_weights, "k_quantize", fail)
     with pytest.raises(LlamaError):
         convert(base, "q6_k", converted=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]

@@ -12,7 +12,7 @@ from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, TalkerOutput
-from s2s.tts.qwen3.quality import Quality, compare, divergence, table, top_overlap
+from s2s.tts.qwen3.parity.quality import Quality, compare, divergence, quality_table, top_overlap
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
@@ -67,7 +67,7 @@ def test_a_model_equals_itself_and_noise_shows(tiny_qwen3: Callable[[str], Path]
 
 def test_table_has_a_row_a_candidate() -> None:
     rows = [Quality(name, 8, 0.25, 0.5, 1, (0.5, 1)) for name in ("q8_0", "q4_k_m")]
-    head, first, second = table(rows).splitlines()
+    head, first, second = quality_table(rows).splitlines()
     assert head.split()[0] == "quant"
     assert first.split() == ["q8_0", "0.25000", "50.0%", "100.0%", "75.0%", "50.0%", "100.0%"]
     assert second.startswith("q4_k_m")

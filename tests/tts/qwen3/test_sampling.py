@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.tts.qwen3.sampling import (
-    FirstCodes,
-    Floats,
-    Sampling,
-    SeededDraws,
-    choose,
-    probabilities,
-)
+from s2s.core.arrays import Floats
+from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, choose, probabilities
 
 CODES, EOS = 8, 10
 LOGITS = st.lists(st.floats(-30, 30, width=32), min_size=16, max_size=16).map(

@@ -15,7 +15,7 @@ from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.parity import Recording, differences, first_divergence, record
+from s2s.tts.qwen3.parity.tensors import Recording, differences, first_divergence, record
 from s2s.tts.qwen3.reference import (
     Cache,
     ReferenceEmbeddings,

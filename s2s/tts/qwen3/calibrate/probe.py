@@ -18,11 +18,12 @@ from time import perf_counter
 
 import numpy as np
 
-from s2s.tts.qwen3.backends import Place, Quants, open_language
+from s2s.tts.qwen3.backend import Backend, DevicePlacement, Quants
 from s2s.tts.qwen3.checkpoint.safetensors import language_model_shapes
 from s2s.tts.qwen3.checkpoint.spec import Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
+from s2s.tts.qwen3.language import load_language
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ _DECODED = 4
 _HEADER_ALIGNMENT = 8
 
 
-def frame_ms(backend: str, folder: Path, quants: Quants, home: Path, threads: int) -> float:
+def frame_ms(backend: Backend, folder: Path, quants: Quants, home: Path, threads: int) -> float:
     """What talker and predictor need for a frame, in milliseconds.
 
     folder: a checkpoint, converted or not, whose shapes are tried. Raises what the backend raises
@@ -47,12 +48,12 @@ def frame_ms(backend: str, folder: Path, quants: Quants, home: Path, threads: in
     with tempfile.TemporaryDirectory(prefix="probe-", dir=home) as scratch:
         source = Path(scratch) / "zeros"
         write_zeros(source, folder)
-        place = Place.parse(backend)
-        opened = open_language(
-            source, Path(scratch), quants, (place, place), threads=threads, kernels=home
+        placement = DevicePlacement(backend)
+        loaded = load_language(
+            source, Path(scratch), quants, (placement, placement), threads=threads, kernels=home
         )
-        found = _measure(opened.language, spec)
-    log.info("qwen3: %s needs %.1f ms a frame here", backend, found)
+        found = _measure(loaded.language, spec)
+    log.info("qwen3: %s needs %.1f ms a frame here", backend.name, found)
     return found
 
 

@@ -1,1 +1,83 @@
-"""What is in a checkpoint: shapes, names, tensors, formats, and how they are found."""
+"""Checkpoints on disk: official, converted, GGUF, and where they come from.
+
+The way in for what makes or reads such files without a model: scripts and benchmarks.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecSpec
+    from s2s.tts.qwen3.checkpoint.conversion import Record, read_record
+    from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, NewTensor, Value, write
+    from s2s.tts.qwen3.checkpoint.gguf_weights import k_quantize
+    from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, fitting, quantize
+    from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
+    from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec, read_json, read_spec
+
+_MODULES = {
+    "codec_spec": (
+        "CodecDecoderSpec",
+        "CodecSpec",
+    ),
+    "conversion": (
+        "Record",
+        "read_record",
+    ),
+    "gguf": (
+        "GGUFFile",
+        "NewTensor",
+        "Value",
+        "write",
+    ),
+    "gguf_weights": ("k_quantize",),
+    "quant": (
+        "TYPES",
+        "Bytes",
+        "TensorType",
+        "fitting",
+        "quantize",
+    ),
+    "safetensors": ("Checkpoint",),
+    "spec": (
+        "DecoderSpec",
+        "Spec",
+        "read_json",
+        "read_spec",
+    ),
+}
+"""Where each name comes from; loaded when one is first asked for."""
+
+__all__ = [
+    "TYPES",
+    "Bytes",
+    "Checkpoint",
+    "CodecDecoderSpec",
+    "CodecSpec",
+    "DecoderSpec",
+    "GGUFFile",
+    "NewTensor",
+    "Record",
+    "Spec",
+    "TensorType",
+    "Value",
+    "fitting",
+    "k_quantize",
+    "quantize",
+    "read_json",
+    "read_record",
+    "read_spec",
+    "write",
+]
+
+
+def __getattr__(name: str) -> object:
+    """A name of `__all__`, and no other. Raises AttributeError."""
+    for module, names in _MODULES.items():
+        if name in names:
+            value: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from s2s.core.arrays import Floats
 from s2s.tts.qwen3.checkpoint.gguf import NewTensor, Value
 from s2s.tts.qwen3.checkpoint.quant import (
     TYPES,
     Bytes,
-    Floats,
     KQuantize,
     Mix,
     TensorType,

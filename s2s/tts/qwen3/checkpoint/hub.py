@@ -70,6 +70,11 @@ def hub_id(source: str | Path) -> str:
     return found
 
 
+def find_checkpoint(source: str, converted: Path) -> Path:
+    """The folder of a checkpoint by path, name or hub id, fetched if need be. Raises HubError."""
+    return (local(source, converted) or fetch(hub_id(source))).folder
+
+
 def fetch(hub_id: str) -> Source:
     """The folder of a hub repository in the hub client's cache, fetched unless it is there, and
     every file checked against its hash. Raises HubError."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from s2s.core.arrays import Floats
 from s2s.tts.qwen3.errors import ConvertError
 
-Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
 

@@ -19,10 +19,9 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from s2s.core.arrays import Floats
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import CheckpointError
-
-Floats = npt.NDArray[np.float32]
 
 _STORED = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
 _HEADER_LIMIT_BYTES = 100_000_000  # of the format

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from s2s.tts.qwen3.backend import CodecJob
+from s2s.tts.qwen3.backends import codec_placement
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
-from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint
+from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
-from s2s.tts.qwen3.native.codec import NativeCodecDecoder
-from s2s.tts.qwen3.native.transformer import Team
-from s2s.tts.qwen3.onnx.codec import CPU, OnnxCodecDecoder
-
-NATIVE = "native"
 
 
 def open_decoder(
-    folder: Path, cache: Path, *, threads: int = 1, device: str = CPU, kernels: Path | None = None
+    folder: Path,
+    cache: Path,
+    *,
+    threads: int = 1,
+    placement: str = "onnx",
+    kernels: Path | None = None,
 ) -> CheckpointDecoder:
     """The decoder of a speech tokenizer folder (config.json, model.safetensors).
 
-    Graphs are built on first use and kept in ``cache``.
-    device: "cpu"; or an accelerator of onnxruntime by its short name ("cuda", "coreml", ...); or
-    "native", the processor with the compiled kernel, which is kept in ``kernels`` (default: in
-    ``cache``).
-    Raises CodecError, CheckpointError or SpecError for a folder that cannot be used, and
-    KernelError when there is no compiler.
+    Graphs are built on first use and kept in ``cache``, a compiled kernel in ``kernels`` (default:
+    in ``cache``). placement: see `codec_placement`.
+    Raises Qwen3Error: CodecError, CheckpointError or SpecError for a folder that cannot be used,
+    BackendError for what cannot decode here.
     """
-    spec = CodecSpec.from_config(read_json(folder / "config.json")).decoder
-    key, tensors = codec_fingerprint(folder), Checkpoint(folder)
-    if device == NATIVE:
-        return NativeCodecDecoder(spec, tensors, Team(kernels or cache, threads))
-    return OnnxCodecDecoder.open(spec, tensors, cache, key, threads=threads, device=device)
+    where = codec_placement(placement)
+    job = CodecJob(
+        spec=CodecSpec.from_config(read_json(folder / "config.json")).decoder,
+        tensors=Checkpoint(folder),
+        content_hash=codec_content_hash(folder),
+        device=where.device,
+        threads=threads,
+        graphs=cache,
+        kernels=kernels or cache,
+    )
+    return where.codec.open(job)

@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import (
     PACKAGES,
     Library,
     Prototype,
     first_usable,
 )
-from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
+from s2s.tts.qwen3.checkpoint.quant import Bytes, TensorType
 from s2s.tts.qwen3.errors import LlamaError
 
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_context import floats_at
 from s2s.system.llama_cpp import Library
-from s2s.tts.qwen3.checkpoint.quant import Bytes, Floats, TensorType
+from s2s.tts.qwen3.checkpoint.quant import Bytes, TensorType
 from s2s.tts.qwen3.errors import LlamaError
 from s2s.tts.qwen3.ggml.library import InitParameters
 

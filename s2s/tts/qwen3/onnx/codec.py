@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from s2s.models.onnx_file.builder import cached_graph
 from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, state_shapes
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Stopped
-from s2s.tts.qwen3.onnx.builder import cached_graph
 from s2s.tts.qwen3.onnx.codec_graph import (
     FRAMES_GRAPH,
     GRAPH_VERSION,

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.tensors import DILATIONS, KERNEL, Tensors, Wide, block_width
 from s2s.tts.qwen3.codec.weights import (
@@ -31,12 +32,11 @@ from s2s.tts.qwen3.codec.weights import (
     Upsample,
     WideWeights,
 )
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.layers import StepBuilder
 
 FRAMES_GRAPH, STEPS_GRAPH, WAVE_GRAPH = "codec_frames", "codec_steps", "codec_wave"
 GRAPH_VERSION = 2
-"""Raised when graphs or state change: older caches and primed states are then not used."""
+"""Raised when graphs or state change: older caches and warm-start states are then not used."""
 
 
 def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path) -> Path:

@@ -204,7 +204,7 @@ class _WholeFrame:
             **self._turns,
         }
         (found,) = self._session.run(None, feeds)
-        state.forward_passes += groups
+        state.passes += groups
         return np.asarray(found, np.int64)
 
 

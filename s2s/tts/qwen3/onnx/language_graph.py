@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import Spec
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix
 from s2s.tts.qwen3.onnx.transformer import Job, Place, Rows, Stack, product, stack_bytes
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.codec.tensors import (
     NEXT_PREFIX,
     STATE_PREFIX,
@@ -19,7 +20,6 @@ from s2s.tts.qwen3.codec.tensors import (
     codebook,
     wide,
 )
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
 
 _END = np.iinfo(np.int64).max
 _MASKED = -1e9

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from s2s.core.arrays import Floats
+
 Bytes = npt.NDArray[np.uint8]
 
 _PIECE_VALUES = 1 << 16  # what is worked on at a time stays in the processor's cache

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from s2s.models.onnx_file import Tensor
+from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import ConvertError
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
 from s2s.tts.qwen3.onnx.quant import BlockMix, Packed, pack
 
 _PIECE_ROWS = 256

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecEncoderSpec
 from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, Wide, expand_heads
 from s2s.tts.qwen3.interfaces import Floats, Ids
-from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
 from s2s.tts.qwen3.onnx.layers import StepBuilder
 
 GRAPH_NAME, QUANTIZER_NAME = "codec_encoder", "codec_quantizer"
@@ -50,12 +50,12 @@ class OnnxCodecEncoder:
         spec: CodecEncoderSpec,
         tensors: Tensors,
         cache: Path,
-        fingerprint: str,
+        content_hash: str,
         *,
         threads: int = 1,
     ) -> OnnxCodecEncoder:
         """From a checkpoint's tensors; the graphs are built on first use and kept in ``cache``."""
-        folder = cache / f"{GRAPH_NAME}-{fingerprint}-v{GRAPH_VERSION}"
+        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{GRAPH_VERSION}"
         graph = cached_graph(folder, GRAPH_NAME, lambda to: build_encoder_graphs(spec, tensors, to))
         return cls(graph, spec, threads=threads)
 

@@ -8,34 +8,33 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
-from s2s.tts.qwen3.checkpoint.fingerprint import codec_fingerprint, voice_fingerprint
+from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash, voice_content_hash
+from s2s.tts.qwen3.checkpoint.hub import find_checkpoint
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Config, Kind, Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.errors import VoiceError
+from s2s.tts.qwen3.folders import CONVERTED_FOLDER, GRAPHS_FOLDER, VOICES_FOLDER
 from s2s.tts.qwen3.interfaces import CodecEncoder, Floats, SpeakerEncoder
 from s2s.tts.qwen3.onnx.codec_graph import GRAPH_VERSION
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
-from s2s.tts.qwen3.voices.mel import RATE_HZ
+from s2s.tts.qwen3.voices.mel import RATE_HZ as VOICE_RATE_HZ
 from s2s.tts.qwen3.voices.recording import check_reference
 from s2s.tts.qwen3.voices.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
-from s2s.tts.qwen3.voices.store import PrimedState, Voice
-
-GRAPHS_FOLDER, CONVERTED_FOLDER = "qwen3-graphs", "qwen3-converted"
-"""Where a store keeps what is made from checkpoints: graphs, and checkpoints in other formats."""
+from s2s.tts.qwen3.voices.store import Voice, VoiceEntry, WarmStart, list_voices, save_voice
 
 APPENDED_SILENCE_S = 0.5
 """Appended to the recording before it becomes codes, so that the first word of the answer does not
 begin with the last sound of the reference (faster-qwen3-tts, pull request 9)."""
 
 
-def prime(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
+def warm_start(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
     """The decoder's state from which the voice goes on: after its reference, or a new one for a
     voice without codes. Fork it for each utterance."""
-    primed = voice.primed
-    if primed is not None and voice.codes is not None and primed.version == GRAPH_VERSION:
-        return decoder.restore(primed.tensors, len(voice.codes))
+    kept = voice.warm_start
+    if kept is not None and voice.codes is not None and kept.version == GRAPH_VERSION:
+        return decoder.restore(kept.tensors, len(voice.codes))
     state = decoder.new_state()
     if voice.codes is not None:
         decoder.decode(state, voice.codes)
@@ -47,7 +46,7 @@ class Enrolment:
     """What it takes to enrol voices for one model."""
 
     model: str
-    fingerprint: str
+    content_hash: str
     speaker: SpeakerEncoder
     codec: CodecEncoder
     decoder: CheckpointDecoder
@@ -63,11 +62,11 @@ class Enrolment:
         encoder_spec = _speaker_spec(folder, spec, config)
         codec_folder = folder / "speech_tokenizer"
         codec_spec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
-        codec_key = codec_fingerprint(codec_folder)
-        key = voice_fingerprint(folder)
+        codec_key = codec_content_hash(codec_folder)
+        key = voice_content_hash(folder)
         return cls(
             model=f"{spec.size} {spec.kind.value}",
-            fingerprint=key,
+            content_hash=key,
             speaker=OnnxSpeakerEncoder.open(
                 encoder_spec, Checkpoint(folder), cache, key, threads=threads
             ),
@@ -85,21 +84,50 @@ class Enrolment:
         """
         text = text.strip()
         try:
-            warnings = check_reference(pcm, RATE_HZ, text)
+            warnings = check_reference(pcm, VOICE_RATE_HZ, text)
             speaker = self.speaker.embed(pcm)
         except ValueError as error:
             raise VoiceError(f"no voice {name!r} can be made: {error}") from error
-        seconds = len(pcm) / RATE_HZ
-        voice = Voice(name, self.model, self.fingerprint, speaker, seconds)
+        seconds = len(pcm) / VOICE_RATE_HZ
+        voice = Voice(name, self.model, self.content_hash, speaker, seconds)
         if not text:
             return voice, warnings
-        silence = np.zeros(int(APPENDED_SILENCE_S * RATE_HZ), dtype=np.float32)
+        silence = np.zeros(int(APPENDED_SILENCE_S * VOICE_RATE_HZ), dtype=np.float32)
         codes = self.codec.encode(np.concatenate([pcm, silence]))
         state = self.decoder.new_state()
         self.decoder.decode(state, codes)
-        primed = PrimedState(GRAPH_VERSION, self.decoder.export(state))
-        voice = Voice(name, self.model, self.fingerprint, speaker, seconds, codes, text, primed)
+        after = WarmStart(GRAPH_VERSION, self.decoder.export(state))
+        voice = Voice(name, self.model, self.content_hash, speaker, seconds, codes, text, after)
         return voice, warnings
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledVoice:
+    """A voice that was made and kept."""
+
+    voice: Voice
+    path: Path
+    warnings: tuple[str, ...]
+    """About the recording."""
+
+
+def enrol_voice(
+    name: str, pcm: Floats, text: str, *, model: str, home: Path, threads: int = 1
+) -> EnrolledVoice:
+    """Make a voice for a Base model from a recording and keep it in ``home``.
+
+    pcm: float32 [samples], mono, at `VOICE_RATE_HZ`. text: all that is said in it, or "".
+    Raises Qwen3Error.
+    """
+    folder = find_checkpoint(model, home / CONVERTED_FOLDER)
+    enrolment = Enrolment.open(folder, home / GRAPHS_FOLDER, threads=threads)
+    voice, warnings = enrolment.enrol(name, pcm, text)
+    return EnrolledVoice(voice, save_voice(voice, home / VOICES_FOLDER), tuple(warnings))
+
+
+def enrolled_voices(home: Path) -> list[VoiceEntry]:
+    """Every voice that is kept in ``home``, whatever model it is for."""
+    return list_voices(home / VOICES_FOLDER)
 
 
 def _speaker_spec(folder: Path, spec: Spec, config: Config) -> SpeakerEncoderSpec:

@@ -13,11 +13,11 @@ from typing import cast
 
 import numpy as np
 
+from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.codec.tensors import Tensors, Wide
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
 from s2s.tts.qwen3.voices.mel import MELS, RATE_HZ, log_mel
 
 GRAPH_NAME = "speaker_encoder"
@@ -99,12 +99,12 @@ class OnnxSpeakerEncoder:
         spec: SpeakerEncoderSpec,
         tensors: Tensors,
         cache: Path,
-        fingerprint: str,
+        content_hash: str,
         *,
         threads: int = 1,
     ) -> OnnxSpeakerEncoder:
         """From a checkpoint's tensors; the graph is built on first use and kept in ``cache``."""
-        folder = cache / f"{GRAPH_NAME}-{fingerprint}-v{GRAPH_VERSION}"
+        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{GRAPH_VERSION}"
         graph = cached_graph(folder, GRAPH_NAME, lambda to: build_speaker_graph(spec, tensors, to))
         return cls(graph, spec, threads=threads)
 

@@ -27,12 +27,13 @@ SUFFIX = ".voice.npz"
 
 _NAME = re.compile(r"\w([\w .-]{0,62}\w)?")
 _STATE_PREFIX = "decoder/"
-_HEAD = ("format", "model", "fingerprint", "text", "seconds")
+_HASH = "fingerprint"  # what files of format 1 call it
+_HEAD = ("format", "model", _HASH, "text", "seconds")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True, slots=True)
-class PrimedState:
+class WarmStart:
     """The codec decoder's state after the reference. ``tensors``: by the decoder's own names."""
 
     version: int
@@ -43,20 +44,20 @@ class PrimedState:
 class Voice:
     """One enrolled voice.
 
-    model: the model's name, for people; fingerprint: the model's, for `load_voice`.
+    model: the model's name, for people; content_hash: the model's, for `load_voice`.
     speaker: float32 [H]. codes: int64 [frames, groups] of the reference, with ``text``, all that
     is said in it; None and empty without a transcript.
     """
 
     name: str
     model: str
-    fingerprint: str
+    content_hash: str
     speaker: Floats
     seconds: float
     """Length of the reference."""
     codes: Ids | None = None
     text: str = ""
-    primed: PrimedState | None = field(default=None, repr=False)
+    warm_start: WarmStart | None = field(default=None, repr=False)
 
     @property
     def reference(self) -> Reference:
@@ -70,7 +71,7 @@ class VoiceEntry:
 
     name: str
     model: str = ""
-    fingerprint: str = ""
+    content_hash: str = ""
     seconds: float = 0.0
     in_context: bool = False
     problem: str = ""
@@ -85,16 +86,16 @@ def save_voice(voice: Voice, folder: Path) -> Path:
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "format": np.array(FORMAT),
         "model": np.array(voice.model),
-        "fingerprint": np.array(voice.fingerprint),
+        _HASH: np.array(voice.content_hash),
         "text": np.array(voice.text),
         "seconds": np.array(voice.seconds),
         "speaker": voice.speaker.astype(np.float32),
     }
     if voice.codes is not None:
         arrays["codes"] = voice.codes.astype(np.uint16)
-    if voice.primed is not None:
-        arrays["decoder_version"] = np.array(voice.primed.version)
-        arrays |= {_STATE_PREFIX + name: array for name, array in voice.primed.tensors.items()}
+    if voice.warm_start is not None:
+        arrays["decoder_version"] = np.array(voice.warm_start.version)
+        arrays |= {_STATE_PREFIX + name: array for name, array in voice.warm_start.tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(prefix=".", suffix=SUFFIX, dir=folder)
     try:
@@ -108,10 +109,10 @@ def save_voice(voice: Voice, folder: Path) -> Path:
     return path
 
 
-def load_voice(name: str, folder: Path, fingerprint: str) -> Voice:
+def load_voice(name: str, folder: Path, content_hash: str) -> Voice:
     """The voice of that name.
 
-    fingerprint: of the model it is to be used with.
+    content_hash: of the model it is to be used with.
     Raises VoiceError when there is none, its file is damaged, or it was made with another model.
     """
     path = _path(name, folder)
@@ -125,7 +126,7 @@ def load_voice(name: str, folder: Path, fingerprint: str) -> Voice:
         raise VoiceError(
             f"the voice {name!r} ({path}) cannot be read: {error}. Enrol it again"
         ) from error
-    if voice.fingerprint != fingerprint:
+    if voice.content_hash != content_hash:
         raise VoiceError(
             f"the voice {name!r} was made with another model ({voice.model}): "
             "a voice only fits the model it was made with. Enrol it again with this one"
@@ -155,7 +156,7 @@ def _entry(path: Path) -> VoiceEntry:
             return VoiceEntry(
                 name,
                 head["model"],
-                head["fingerprint"],
+                head[_HASH],
                 float(head["seconds"]),
                 "codes" in arrays.files,
             )
@@ -173,22 +174,22 @@ def _head(arrays: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, str]:
 def _read(name: str, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Voice:
     head = _head(arrays)
     states = [key for key in arrays if key.startswith(_STATE_PREFIX)]
-    primed = None
+    warm = None
     if states:
         tensors = {key.removeprefix(_STATE_PREFIX): _floats(arrays[key]) for key in states}
-        primed = PrimedState(int(str(arrays["decoder_version"])), tensors)
+        warm = WarmStart(int(str(arrays["decoder_version"])), tensors)
     codes = arrays["codes"].astype(np.int64) if "codes" in arrays else None
     if codes is not None and codes.ndim != 2:
         raise ValueError(f"its codes are {codes.shape}")
     return Voice(
         name=name,
         model=head["model"],
-        fingerprint=head["fingerprint"],
+        content_hash=head[_HASH],
         speaker=_floats(arrays["speaker"]),
         seconds=float(head["seconds"]),
         codes=codes,
         text=head["text"],
-        primed=primed,
+        warm_start=warm,
     )
 
 

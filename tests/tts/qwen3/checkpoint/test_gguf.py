@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from s2s.core.arrays import Floats
 from s2s.tts.qwen3.checkpoint import gguf
-from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, Floats, dequantize, quantize
+from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, dequantize, quantize
 
 METADATA: dict[str, gguf.Value] = {
     "general.architecture": "test",

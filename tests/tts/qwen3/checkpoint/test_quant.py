@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import Library, installed
 from s2s.tts.qwen3.checkpoint.quant import (
     MIXES,
     TYPES,
     Bytes,
-    Floats,
     TensorType,
     dequantize,
     fitting,

@@ -51,7 +51,7 @@ def test_a_state_on_the_kernel_needs_no_onnxruntime(tiny_qwen3: Tiny, kernel_cac
         "import sys; from pathlib import Path; import numpy as np;"
         "from s2s.tts.qwen3.codec.open import open_decoder;"
         f"folder, cache = Path({str(folder)!r}), Path({str(kernel_cache)!r});"
-        "decoder = open_decoder(folder, cache, device='native', kernels=cache);"
+        "decoder = open_decoder(folder, cache, placement='native', kernels=cache);"
         "state = decoder.new_state();"
         "decoder.decode(state, np.zeros((2, decoder.code_groups), np.int64));"
         "restored = decoder.restore(decoder.export(state), 2);"

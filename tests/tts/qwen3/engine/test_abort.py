@@ -12,7 +12,8 @@ import numpy as np
 import psutil
 import pytest
 
-from s2s.tts.qwen3.backends import GGML, NATIVE, ONNX, Place, Quants, available, open_language
+from s2s.tts.qwen3.backend import DevicePlacement, Quants
+from s2s.tts.qwen3.backends import available, backend_named
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
@@ -32,11 +33,12 @@ from s2s.tts.qwen3.interfaces import (
     TalkerOutput,
     never,
 )
+from s2s.tts.qwen3.language import load_language
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
-ABORTS = {NATIVE: 200, ONNX: 60, GGML: 60}
+ABORTS = {"native": 200, "onnx": 60, "ggml": 60}
 FRAMES = 4
 SEED = 11
 QUANTS = Quants("q8_0")
@@ -158,7 +160,7 @@ class Rig(Generic[T, P]):
 
 def found_backends() -> list[str]:
     try:
-        return available(QUANTS)
+        return [backend.name for backend in available(QUANTS)]
     except BackendError:
         return []
 
@@ -169,15 +171,16 @@ def rig(
     tiny_qwen3: Callable[[str], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Rig[State, PredictorState]:
-    home, place = tmp_path_factory.mktemp("home"), Place(request.param)
-    if place.backend not in found_backends():
-        pytest.skip(f"{place} cannot be had here")
-    kernels = request.getfixturevalue("kernel_cache") if place.backend == NATIVE else home
-    opened = open_language(
+    home, name = tmp_path_factory.mktemp("home"), request.param
+    if name not in found_backends():
+        pytest.skip(f"{name} cannot be had here")
+    kernels = request.getfixturevalue("kernel_cache") if name == "native" else home
+    placement = DevicePlacement(backend_named(name))
+    opened = load_language(
         tiny_qwen3("0.6b-customvoice"),
         home,
         QUANTS,
-        (place, place),
+        (placement, placement),
         threads=1,
         kernels=kernels,
     )
@@ -187,7 +190,7 @@ def rig(
     model = replace(opened.language, spec=replace(opened.language.spec, generation=endless))
     decoder = open_decoder(opened.folder / "speech_tokenizer", home / "graphs", threads=1)
     prompts = PromptBuilder(model.spec, Tokenizer.load(opened.folder), model.embeddings)
-    return Rig(place.backend, model, decoder, prompts)
+    return Rig(name, model, decoder, prompts)
 
 
 @pytest.mark.parametrize("frames_ahead", [0, 3])

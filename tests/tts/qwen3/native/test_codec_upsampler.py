@@ -214,7 +214,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def native(folder: Path, graphs: Path, kernel_cache: Path) -> CheckpointDecoder:
-    return open_decoder(folder, graphs, threads=2, device="native", kernels=kernel_cache)
+    return open_decoder(folder, graphs, threads=2, placement="native", kernels=kernel_cache)
 
 
 @pytest.fixture(scope="module")
@@ -305,15 +305,15 @@ def test_without_a_compiler_there_is_none(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(KernelError, match="no C compiler"):
-        open_decoder(folder, graphs, device="native", kernels=tmp_path)
+        open_decoder(folder, graphs, placement="native", kernels=tmp_path)
 
 
-@pytest.mark.parametrize("device", ["native", "cpu"])
+@pytest.mark.parametrize("placement", ["native", "onnx"])
 def test_a_call_that_nobody_waits_for_ends_within_it(
-    device: str, folder: Path, graphs: Path, kernel_cache: Path
+    placement: str, folder: Path, graphs: Path, kernel_cache: Path
 ) -> None:
     """And what is decoded afterwards is what it would have been."""
-    decoder = open_decoder(folder, graphs, threads=2, device=device, kernels=kernel_cache)
+    decoder = open_decoder(folder, graphs, threads=2, placement=placement, kernels=kernel_cache)
     codes = np.random.default_rng(5).integers(0, decoder.codebook_size, (8, 16))
     expected = decoder.decode(decoder.new_state(), codes)
     asked = 0

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import installed
-from s2s.tts.qwen3.checkpoint.quant import TYPES, Floats, TensorType, dequantize, quantize
+from s2s.tts.qwen3.checkpoint.quant import TYPES, TensorType, dequantize, quantize
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.ggml.library import k_quantize, library
 from s2s.tts.qwen3.native import library as kernel

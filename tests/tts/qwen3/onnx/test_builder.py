@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
-from s2s.tts.qwen3.checkpoint.fingerprint import fingerprint, voice_fingerprint
-from s2s.tts.qwen3.onnx.builder import GraphBuilder, cached_graph
+from s2s.tts.qwen3.checkpoint.content_hash import content_hash, voice_content_hash
 
 Tiny = Callable[[str], Path]
 
@@ -80,22 +80,22 @@ def test_a_folder_that_lost_its_graph_is_made_anew(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["graph"]
 
 
-def test_fingerprints_follow_content(tmp_path: Path) -> None:
+def test_content_hashes_follow_content(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     content = np.random.default_rng(0).bytes(3 << 20)
     first.write_bytes(content)
     second.write_bytes(content)
-    assert fingerprint(first) == fingerprint(second)
-    assert fingerprint(first, second) != fingerprint(first)
+    assert content_hash(first) == content_hash(second)
+    assert content_hash(first, second) != content_hash(first)
     for changed in (content[:-1], content + b"x", bytes(len(content))):
         second.write_bytes(changed)
-        assert fingerprint(first) != fingerprint(second)
+        assert content_hash(first) != content_hash(second)
 
 
 def test_models_that_make_other_voices_differ(tiny_qwen3: Tiny) -> None:
     small, large = tiny_qwen3("0.6b-base"), tiny_qwen3("1.7b-base")
-    assert voice_fingerprint(small) == voice_fingerprint(small)
-    assert voice_fingerprint(small) != voice_fingerprint(large)
+    assert voice_content_hash(small) == voice_content_hash(small)
+    assert voice_content_hash(small) != voice_content_hash(large)
 
 
 def test_the_chosen_branch_is_what_comes_out(tmp_path: Path) -> None:

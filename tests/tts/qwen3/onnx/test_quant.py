@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from s2s.core.arrays import Floats
+from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.system.onnx import onnx_session
-from s2s.tts.qwen3.onnx.builder import GraphBuilder
-from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix, Floats, pack, predictor_default, unpack
+from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix, pack, predictor_default, unpack
 
 QUANTISED = [mix for mix in BLOCK_MIXES.values() if not mix.whole]
 each_mix = pytest.mark.parametrize("mix", QUANTISED, ids=lambda mix: mix.name)

@@ -11,15 +11,15 @@ import pytest
 
 from s2s.app import cli
 from s2s.core.audio import read_wav
-from s2s.tts.qwen3.checkpoint.fingerprint import voice_fingerprint
+from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.errors import VoiceError
-from s2s.tts.qwen3.voices.enrol import Enrolment, prime
+from s2s.tts.qwen3.voices.enrol import Enrolment, warm_start
 from s2s.tts.qwen3.voices.store import (
     SUFFIX,
-    PrimedState,
     Voice,
+    WarmStart,
     list_voices,
     load_voice,
     remove_voice,
@@ -54,7 +54,7 @@ def voice(enrolment: Enrolment, pcm: np.ndarray) -> Voice:
 
 def test_a_voice_comes_back_as_it_was(voice: Voice, tmp_path: Path) -> None:
     path = save_voice(voice, tmp_path)
-    loaded = load_voice("anna", tmp_path, voice.fingerprint)
+    loaded = load_voice("anna", tmp_path, voice.content_hash)
     assert path.name == f"anna{SUFFIX}"
     assert (loaded.name, loaded.model, loaded.text) == ("anna", "0b6 base", TEXT)
     assert loaded.seconds == pytest.approx(2.99)
@@ -72,21 +72,21 @@ def test_half_a_second_of_silence_follows_the_reference(voice: Voice, pcm: np.nd
     assert len(voice.codes) == -(-(len(pcm) + 12_000) // 1920)
 
 
-def test_speech_goes_on_from_the_primed_state(
+def test_speech_goes_on_from_the_warm_start_state(
     enrolment: Enrolment, voice: Voice, tmp_path: Path
 ) -> None:
-    """Restored from the file, primed anew and decoded in one go: the same samples."""
+    """Restored from the file, decoded anew and decoded in one go: the same samples."""
     assert voice.codes is not None
     decoder = enrolment.decoder
     speech = np.random.default_rng(1).integers(0, 64, (6, 16))
     together = decoder.decode(decoder.new_state(), np.concatenate([voice.codes, speech]))
     expected = together[len(voice.codes) * 1920 :]
     save_voice(voice, tmp_path)
-    loaded = load_voice("anna", tmp_path, voice.fingerprint)
-    assert loaded.primed is not None
-    older = replace(loaded, primed=PrimedState(loaded.primed.version - 1, {}))
-    for kept in (loaded, older, replace(loaded, primed=None)):
-        state = prime(decoder, kept)
+    loaded = load_voice("anna", tmp_path, voice.content_hash)
+    assert loaded.warm_start is not None
+    older = replace(loaded, warm_start=WarmStart(loaded.warm_start.version - 1, {}))
+    for kept in (loaded, older, replace(loaded, warm_start=None)):
+        state = warm_start(decoder, kept)
         assert state.position == len(voice.codes)
         np.testing.assert_allclose(decoder.decode(state, speech), expected, rtol=0, atol=1e-4)
 
@@ -96,18 +96,18 @@ def test_without_a_transcript_there_is_only_the_vector(
 ) -> None:
     voice, _ = enrolment.enrol("bea", pcm, "  ")
     save_voice(voice, tmp_path)
-    loaded = load_voice("bea", tmp_path, voice.fingerprint)
+    loaded = load_voice("bea", tmp_path, voice.content_hash)
     assert loaded.codes is None
-    assert loaded.primed is None
+    assert loaded.warm_start is None
     assert not loaded.reference.in_context
-    assert prime(enrolment.decoder, loaded).position == 0
+    assert warm_start(enrolment.decoder, loaded).position == 0
     assert (tmp_path / f"bea{SUFFIX}").stat().st_size < 10_000
 
 
 def test_another_models_voice_is_refused(voice: Voice, tiny_qwen3: Tiny, tmp_path: Path) -> None:
     save_voice(voice, tmp_path)
-    other = voice_fingerprint(tiny_qwen3("1.7b-base"))
-    assert voice.fingerprint == voice_fingerprint(tiny_qwen3("0.6b-base"))
+    other = voice_content_hash(tiny_qwen3("1.7b-base"))
+    assert voice.content_hash == voice_content_hash(tiny_qwen3("0.6b-base"))
     with pytest.raises(VoiceError, match=r"made with another model \(0b6 base\)"):
         load_voice("anna", tmp_path, other)
 
@@ -117,7 +117,7 @@ def test_a_voice_fits_what_the_model_is_converted_to(
 ) -> None:
     converted = convert(tiny_qwen3("0.6b-base"), "q8_0", converted=tmp_path)
     assert converted != tiny_qwen3("0.6b-base")
-    assert voice_fingerprint(converted) == voice.fingerprint
+    assert voice_content_hash(converted) == voice.content_hash
 
 
 def test_models_that_do_not_clone_are_refused(tiny_qwen3: Tiny, cache: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_list_shows_damaged_files_too(voice: Voice, tmp_path: Path) -> None:
     assert "cannot be read" in text.problem
     for name in ("cut", "text"):
         with pytest.raises(VoiceError, match="Enrol it again"):
-            load_voice(name, tmp_path, voice.fingerprint)
+            load_voice(name, tmp_path, voice.content_hash)
 
 
 def test_pickled_objects_are_not_loaded(voice: Voice, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_pickled_objects_are_not_loaded(voice: Voice, tmp_path: Path) -> None:
     with path.open("wb") as file:
         np.savez(file, format=np.array([print], dtype=object))
     with pytest.raises(VoiceError, match="cannot be read"):
-        load_voice("evil", tmp_path, voice.fingerprint)
+        load_voice("evil", tmp_path, voice.content_hash)
 
 
 def test_a_failed_save_leaves_the_old_voice(
@@ -160,7 +160,7 @@ def test_a_failed_save_leaves_the_old_voice(
     monkeypatch.setattr("s2s.tts.qwen3.voices.store.os.fsync", full_disk)
     with pytest.raises(OSError, match="no space"):
         save_voice(replace(voice, text="other"), tmp_path)
-    assert load_voice("anna", tmp_path, voice.fingerprint).text == TEXT
+    assert load_voice("anna", tmp_path, voice.content_hash).text == TEXT
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -174,14 +174,14 @@ def test_names_that_are_no_file_names(voice: Voice, tmp_path: Path, name: str) -
 def test_names_in_any_script(voice: Voice, tmp_path: Path) -> None:
     for name in ("Jörg", "王芳", "my voice-2.1"):
         save_voice(replace(voice, name=name), tmp_path)
-        assert load_voice(name, tmp_path, voice.fingerprint).name == name
+        assert load_voice(name, tmp_path, voice.content_hash).name == name
     assert len(list_voices(tmp_path)) == 3
 
 
 def test_an_unknown_voice_names_the_known_ones(voice: Voice, tmp_path: Path) -> None:
     save_voice(voice, tmp_path)
     with pytest.raises(VoiceError, match="no voice named 'ana'; enrolled: anna"):
-        load_voice("ana", tmp_path, voice.fingerprint)
+        load_voice("ana", tmp_path, voice.content_hash)
     remove_voice("anna", tmp_path)
     with pytest.raises(VoiceError, match="no voice named 'anna'"):
         remove_voice("anna", tmp_path)

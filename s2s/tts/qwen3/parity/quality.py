@@ -147,7 +147,7 @@ def top_overlap(reference: Floats, candidate: Floats, top: int = _TOP) -> float:
     return len(set(one.tolist()) & set(other.tolist())) / top
 
 
-def table(rows: Sequence[Quality]) -> str:
+def quality_table(rows: Sequence[Quality]) -> str:
     """The comparison as aligned text, a row a candidate."""
     lines = [
         f"{'quant':<22} {'KL c0':>9} {'top-5':>7} {'top-1':>7} {'codes':>7} {'c1':>7} {'last':>7}"

@@ -1,4 +1,4 @@
-"""`bench parity`: how far each quant of a Qwen3-TTS model is from float32, and where it parts."""
+"""How far each quantisation of a checkpoint is from float32 in numpy, and where it parts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from s2s.tts.qwen3.backends import GGML, ONNX, Place, Quants, open_language
+from s2s.tts.qwen3.backend import Quants
+from s2s.tts.qwen3.backends import backend_named, backend_with, device_placement
+from s2s.tts.qwen3.checkpoint.hub import find_checkpoint
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
+from s2s.tts.qwen3.folders import CONVERTED_FOLDER
 from s2s.tts.qwen3.ggml import language as ggml
-from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES
-from s2s.tts.qwen3.parity import Difference, Recording, differences, record
-from s2s.tts.qwen3.quality import Quality, compare
+from s2s.tts.qwen3.language import load_language
+from s2s.tts.qwen3.parity.quality import Quality, compare
+from s2s.tts.qwen3.parity.tensors import Difference, Recording, differences, record
 from s2s.tts.qwen3.reference import (
     Cache,
     ReferenceEmbeddings,
@@ -62,8 +65,8 @@ class Parity:
 
     def quality(self, quants: Sequence[str], frames: int) -> list[Quality]:
         """A row a quant, over ``frames`` frames: "q8_0" on ggml, "int8" on ONNX Runtime, or
-        "native:q8_0" on the backend named. Raises ValueError for an unknown quant, BackendError for
-        a backend that is not there or does not have it."""
+        "native:q8_0" on the backend named. Raises ConvertError for an unknown quant, BackendError
+        for a backend that is not there or does not have it."""
         return [self._quality(quant, frames) for quant in quants]
 
     def trace(self, quant: str, tolerance: float) -> Traced:
@@ -83,18 +86,33 @@ class Parity:
 
     def _quality(self, written: str, frames: int) -> Quality:
         backend, _, quant = written.rpartition(":")
-        place = Place.parse(backend or (ONNX if quant in BLOCK_MIXES else GGML))
+        placement = device_placement(backend or _usual(quant))
         with TemporaryDirectory() as scratch:
-            opened = open_language(
-                self._folder, Path(scratch), Quants(quant), (place, place), threads=self._threads
+            loaded = load_language(
+                self._folder,
+                Path(scratch),
+                Quants(quant),
+                (placement, placement),
+                threads=self._threads,
             )
-            candidate = opened.language, self._prompt_of(opened.language)
+            candidate = loaded.language, self._prompt_of(loaded.language)
             return compare(written, (self._model, self._prompt), candidate, frames)
 
     def _prompt_of(self, model: LanguageModel[T, P]) -> Prompt:
         return PromptBuilder(self._spec, self._tokenizer, model.embeddings).build(
             request_of(self._spec)
         )
+
+
+def _usual(quant: str) -> str:
+    """What computes a quant when no backend is named: ggml, which shows its layers, if it can."""
+    backend = backend_with(quant)
+    return "ggml" if quant.lower() in backend_named("ggml").quants else backend.name
+
+
+def open_parity(source: str, home: Path, threads: int, *, trace: bool = False) -> Parity:
+    """Parity of a checkpoint by its folder, name or hub id. Raises Qwen3Error."""
+    return Parity(find_checkpoint(source, home / CONVERTED_FOLDER), threads, trace)
 
 
 def reference(folder: Path, spec: Spec, trace: Trace) -> LanguageModel[Cache, Cache]:

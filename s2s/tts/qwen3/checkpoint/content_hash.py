@@ -14,7 +14,7 @@ _STRIDE_BYTES = 1 << 20
 _HEADER_LIMIT_BYTES = 100_000_000
 
 
-def fingerprint(*files: Path) -> str:
+def content_hash(*files: Path) -> str:
     """16 hexadecimal digits for the contents of ``files``, in order.
 
     Of a file its size, its safetensors header if it has one, and 4 KB of every megabyte count:
@@ -35,20 +35,20 @@ def fingerprint(*files: Path) -> str:
     return digest.hexdigest()[:_DIGITS]
 
 
-def voice_fingerprint(folder: Path) -> str:
+def voice_content_hash(folder: Path) -> str:
     """16 hexadecimal digits for the parts of a checkpoint folder that make voices: its speaker
     encoder and its codec. Conversion of the language model does not change them.
 
     Raises CheckpointError when the weights cannot be read, OSError when files are missing.
     """
     weights = Checkpoint(folder)
-    digest = hashlib.sha256(codec_fingerprint(folder / "speech_tokenizer").encode())
+    digest = hashlib.sha256(codec_content_hash(folder / "speech_tokenizer").encode())
     for name in sorted(name for name in weights.names if name.startswith(_SPEAKER)):
         digest.update(name.encode())
         digest.update(weights.load(name).tobytes())
     return digest.hexdigest()[:_DIGITS]
 
 
-def codec_fingerprint(folder: Path) -> str:
+def codec_content_hash(folder: Path) -> str:
     """Of a speech tokenizer folder: what a graph must have been made of to be used for it."""
-    return fingerprint(folder / "config.json", folder / "model.safetensors")
+    return content_hash(folder / "config.json", folder / "model.safetensors")

@@ -1,0 +1,91 @@
+"""A language model stored as ONNX graphs, with the tables beside them in GGUF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
+from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
+from s2s.tts.qwen3.checkpoint.quant import MIXES
+from s2s.tts.qwen3.errors import ConvertError
+from s2s.tts.qwen3.onnx.language_graph import (
+    GRAPH_VERSION,
+    PREDICTOR_GRAPH,
+    TALKER_GRAPH,
+    build_predictor,
+    build_talker,
+    predictor_bytes,
+    talker_bytes,
+)
+from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix, predictor_default
+from s2s.tts.qwen3.onnx.transformer import Job
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxWeights:
+    """The quantisations of both parts."""
+
+    talker_mix: BlockMix
+    predictor_mix: BlockMix
+
+    @classmethod
+    def of(cls, talker: str, predictor: str | None) -> OnnxWeights:
+        """By name; a predictor of None gets the usual one. Raises ConvertError for an unknown."""
+        whole = BLOCK_MIXES[talker.lower()]
+        if not predictor:
+            return cls(whole, predictor_default(whole))
+        found = BLOCK_MIXES.get(predictor.lower())
+        if found is None:
+            raise ConvertError(
+                f"a talker in {talker} needs a predictor in one of {', '.join(BLOCK_MIXES)}, "
+                f"not {predictor}"
+            )
+        return cls(whole, found)
+
+    @property
+    def talker(self) -> str:
+        return self.talker_mix.name
+
+    @property
+    def predictor(self) -> str:
+        return self.predictor_mix.name
+
+    @property
+    def usual_predictor(self) -> str:
+        return predictor_default(self.talker_mix).name
+
+    @property
+    def graphs(self) -> int:
+        return GRAPH_VERSION
+
+    def files(self, material: Material) -> Sequence[NewFile]:
+        """Talker's graph, predictor's graphs, tables."""
+        spec, talker, predictor = material.spec, self.talker_mix, self.predictor_mix
+        tables = planner(material).tables(MIXES["f32" if talker.whole else "q8_0"], None)
+        return [
+            NewFile(
+                f"{TALKER_GRAPH}.onnx",
+                talker_bytes(spec, talker),
+                partial(_build, build_talker, talker, material),
+            ),
+            NewFile(
+                f"{PREDICTOR_GRAPH}.onnx",
+                predictor_bytes(spec, predictor),
+                partial(_build, build_predictor, predictor, material),
+            ),
+            gguf_file(tables, self.talker, material.source),
+        ]
+
+
+def _build(
+    build: Callable[[Job], Path],
+    mix: BlockMix,
+    material: Material,
+    folder: Path,
+    advance: Advance,
+) -> None:
+    marks = {"source": material.source}
+    build(Job(material.spec, material.weights, mix, folder, marks, material.threads, advance))

@@ -1,0 +1,1 @@
+"""How far a backend's numbers are from the reference, and where they part."""
