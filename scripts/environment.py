@@ -84,8 +84,8 @@ def portaudio_hint() -> None:
 
 
 def _key() -> str:
-    """What the installation depends on: the project file, and which Python made it."""
-    project = (ROOT / "pyproject.toml").read_bytes()
+    """What the installation depends on: the project's files, and which Python made it."""
+    project = (ROOT / "pyproject.toml").read_bytes() + (ROOT / "setup.py").read_bytes()
     return hashlib.sha256(project + sys.version.encode() + sys.executable.encode()).hexdigest()
 
 

@@ -16,7 +16,7 @@ from environment import portaudio_hint, prepare, python, require_python, say
 def main() -> int:
     """Prepare, then talk; returns the exit code of the conversation."""
     require_python()
-    s2s = [str(python()), "-m", "s2s"]
+    s2s = [str(python()), "-P", "-m", "s2s"]  # -P: no module of the folder one is in
     if prepare(["embedded"]):
         say("Fetching the embedded models (154 MB)")
         if subprocess.run([*s2s, "models", "pull", "embedded"]).returncode:

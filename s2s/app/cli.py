@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s2s import __version__
+from s2s.app.arguments import settings_as_flags, text_behind_flags
+from s2s.app.signals import Interrupted, handled, leave
+from s2s.app.streams import forgiving_streams
 from s2s.bench.commands import add_actions
 
 if TYPE_CHECKING:
@@ -55,12 +58,16 @@ SPEAKING = ("talk", "say", "config", "doctor")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser().parse_args(_with_command(_settings_as_flags(arguments)))
-    level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "warning").lower()
+    forgiving_streams()
+    options = _parser().parse_args(_prepared(arguments))
+    level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "").strip().lower() or "warning"
     debug = level == "debug"
     _start_logging(level)
     try:
-        return _run(options)
+        with handled():
+            return _run(options)
+    except Interrupted as interrupted:
+        return interrupted.code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -72,6 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(str(error).split()) or type(error).__name__
         print(f"s2s: {message}", file=sys.stderr)
         return 2 if _is_usage(error) else 1
+
+
+def entry() -> int:
+    """What the command `s2s` calls: `main`, then an end that no model's thread can crash."""
+    return leave(main())
 
 
 def _is_usage(error: Exception) -> bool:
@@ -99,7 +111,9 @@ def _run(options: argparse.Namespace) -> int:
             case "say":
                 return commands.say(config, store, options.text, options.output)
             case "transcribe":
-                return commands.transcribe(config, store, options.files)
+                from s2s.app.transcription import transcribe
+
+                return transcribe(config, store, options.files)
             case "config":
                 return commands.show_config(config)
             case "bench":
@@ -196,19 +210,14 @@ def _with_command(arguments: list[str]) -> list[str]:
     return ["talk", *arguments]
 
 
-def _settings_as_flags(arguments: Sequence[str]) -> list[str]:
-    """`--section.key value` and `--section.key=value` as `--set section.key=value`."""
-    result: list[str] = []
-    rest = iter(arguments)
-    for argument in rest:
-        name, equals, value = argument.partition("=")
-        if not name.startswith("--") or "." not in name:
-            result.append(argument)
-            if argument == "--":
-                result.extend(rest)
-            continue
-        result += ["--set", f"{name[2:]}={value if equals else next(rest, '')}"]
-    return result
+def _prepared(arguments: Sequence[str]) -> list[str]:
+    """The arguments as argparse can read them."""
+    prepared = _with_command(settings_as_flags(arguments))
+    if prepared[0] == "say":
+        names = ["profile", "config", "set", "log-level", "output", *SHORTCUTS, *VOICE_SHORTCUTS]
+        flags = {"-o", *(f"--{name}" for name in names)}
+        prepared[1:] = text_behind_flags(prepared[1:], flags)
+    return prepared
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -228,15 +237,24 @@ def _parser() -> argparse.ArgumentParser:
         _add_shortcuts(subparsers[name], VOICE_SHORTCUTS)
     talk = subparsers["talk"]
     talk.add_argument("--input", type=Path, help="talk to it with a sound file, not a microphone")
-    talk.add_argument("--output", type=Path, help="write what it says to a WAV file")
+    talk.add_argument(
+        "--output", type=Path, help="with --input: write both voices to this sound file"
+    )
     talk.add_argument(
         "--fast", action="store_true", help="with --input: as fast as it can, not in real time"
     )
     say = subparsers["say"]
     say.add_argument("text", help="what to say; - reads it from the standard input")
-    say.add_argument("-o", "--output", type=Path, help="write a WAV file, do not play")
+    say.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="write a sound file (.wav, .flac, .ogg, .mp3; - is stdout), do not play",
+    )
     transcribe = subparsers["transcribe"]
-    transcribe.add_argument("files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC or OGG")
+    transcribe.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC, OGG or MP3; - is stdin"
+    )
     _add_model_actions(subparsers["models"], common)
     _add_voice_actions(subparsers["voices"], common)
     add_actions(subparsers["bench"], common)

@@ -14,25 +14,29 @@ from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
 from s2s.config.loader import as_dict
 from s2s.config.schema import Config, sections
-from s2s.core.audio import PIPELINE_HZ, Block, empty, read_wav, write_wav
+from s2s.core.audio import Block, empty
 from s2s.core.setting import documented
+from s2s.core.sound_files import check_output, write_sound
 from s2s.models.manifest import Model
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.system.cpu import cores
+from s2s.system.encoding import decode_typed
 from s2s.transport.local import list_devices, portaudio
 from s2s.tts.speak import language_for, speak
 
 
 def say(config: Config, store: Store, text: str, output: Path | None) -> int:
-    """Speak `text` through the loudspeaker, or into a WAV file; `-` reads it from stdin.
+    """Speak `text` through the loudspeaker, or into a sound file; `-` reads it from stdin.
 
     It is read as in a conversation: "5 €" is "five euros", and markup is not spoken.
     """
     from s2s.app.loading import Threads
 
+    if output is not None:
+        check_output(output)
     if text == "-":
-        text = sys.stdin.read()
+        text = decode_typed(sys.stdin.buffer.read())
     with contextlib.closing(
         registry.create_synthesizer(
             config.tts.backend, config.tts.options, Resources(store, Threads.of(config).tts)
@@ -48,8 +52,9 @@ def say(config: Config, store: Store, text: str, output: Path | None) -> int:
     if not len(samples):
         print("nothing to say in that text", file=sys.stderr)
         return 1
-    write_wav(output, samples, rate_hz)
-    print(f"{output}: {len(samples) / rate_hz:.2f} s at {rate_hz} Hz")
+    write_sound(output, samples, rate_hz)
+    where = sys.stderr if str(output) == "-" else sys.stdout
+    print(f"{output}: {len(samples) / rate_hz:.2f} s at {rate_hz} Hz", file=where)
     return 0
 
 
@@ -64,22 +69,6 @@ def _play(blocks: Iterable[Block], rate_hz: int) -> int:
     if not heard:
         print("nothing to say in that text", file=sys.stderr)
     return 0 if heard else 1
-
-
-def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
-    """Print what is said in each file, one line a file."""
-    from s2s.app.loading import Threads
-
-    recordings = [read_wav(file, PIPELINE_HZ)[0] for file in files]
-    with contextlib.closing(
-        registry.create_transcriber(
-            config.stt.backend, config.stt.options, Resources(store, Threads.of(config).stt)
-        )
-    ) as transcriber:
-        for recording in recordings:
-            heard = transcriber.transcribe(recording, language=config.session.language)
-            print(heard.text, flush=True)
-    return 0
 
 
 def devices() -> int:

@@ -162,7 +162,8 @@ def _echo(store: Store) -> Finding:
     measured = store.root / "audio" / ECHO_RECORD
     if not measured.is_file():
         return Finding("ok", "echo canceller: installed, not measured in a conversation yet")
-    return Finding("ok", f"echo: {measured.read_text()}, in the last conversation with echo")
+    record = measured.read_text(encoding="utf-8", errors="replace")
+    return Finding("ok", f"echo: {record}, in the last conversation with echo")
 
 
 def _devices(config: Config) -> Iterator[Finding]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from s2s.app.together import Together
 from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.core.audio import BLOCK_SAMPLES, Block
@@ -59,8 +59,16 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
     """Load and warm up everything a session needs. What cannot work is an error here, not later.
 
     Raises:
-        StoreError, RegistryError, LlmError, TtsError: a model or an extra that is not there.
+        StoreError, RegistryError, LlmError, TtsError: a model or an extra that is not there. What
+            was loaded by then is closed.
     """
+    with Together() as together:
+        return _loaded(config, store, notice, together)
+
+
+def _loaded(
+    config: Config, store: Store, notice: Callable[[str], None], together: Together
+) -> Models:
     threads = Threads.of(config)
     vad = SileroVad(store.path(config.models.vad))
     end_of_turn = None
@@ -68,26 +76,26 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
         notice("no end-of-turn model: silence alone decides when a turn is over")
     else:
         end_of_turn = EndOfTurn(store.path(config.models.end_of_turn))
-    with ThreadPoolExecutor(3, thread_name_prefix="load") as pool:
-        stt = pool.submit(
-            registry.create_transcriber,
-            config.stt.backend,
-            config.stt.options,
-            Resources(store, threads.stt),
-        )
-        llm = pool.submit(
-            registry.create_chat_model,
-            config.llm.backend,
-            config.llm.options,
-            Resources(store, threads.llm),
-        )
-        tts = pool.submit(
-            registry.create_synthesizer,
-            config.tts.backend,
-            config.tts.options,
-            Resources(store, threads.tts),
-        )
-    models = Models(vad, end_of_turn, stt.result(), llm.result(), tts.result())
+    stt = together.start(
+        "stt",
+        lambda: registry.create_transcriber(
+            config.stt.backend, config.stt.options, Resources(store, threads.stt)
+        ),
+    )
+    llm = together.start(
+        "llm",
+        lambda: registry.create_chat_model(
+            config.llm.backend, config.llm.options, Resources(store, threads.llm)
+        ),
+    )
+    tts = together.start(
+        "tts",
+        lambda: registry.create_synthesizer(
+            config.tts.backend, config.tts.options, Resources(store, threads.tts)
+        ),
+    )
+    together.wait()
+    models = Models(vad, end_of_turn, stt.made, llm.made, tts.made)
     warm_up(models, config.session.system_prompt)
     rtf = real_time_factor(models.synthesizer)
     if isinstance(models.synthesizer, Measured):

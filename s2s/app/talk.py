@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from s2s.app.loading import close_models, load_models
+from s2s.app.signals import Signals, handled
 from s2s.app.view import View
 from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, read_wav
 from s2s.core.clock import Clock, ManualClock, SystemClock
+from s2s.core.gain import level_hint, raised
 from s2s.core.metrics import Metrics
+from s2s.core.sound_files import check_output, check_writable, write_sound
 from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.session.session import Session
@@ -49,47 +49,73 @@ def run_talk(
     Without an input file the machine's microphone and loudspeaker are used; where there are none,
     it says so and holds the conversation with the recordings that come with the program.
     """
-    view = View(Console(highlight=False))
-    clock: Clock = ManualClock() if fast and input_file is not None else SystemClock()
-    started_s = time.perf_counter()
-    script = None if input_file is None else _file_script(input_file)
-    transport: Transport | None = None
+    with handled() as signals:
+        view = View(Console(highlight=False))
+        clock: Clock = ManualClock() if fast and input_file is not None else SystemClock()
+        started_s = time.perf_counter()
+        if metrics_file is not None:
+            check_writable(metrics_file)
+        transport, output_file = _opened(config, input_file, output_file, clock, view)
+        models = load_models(config, store, view.notice)
+        metrics = Metrics(metrics_file)
+        try:
+            view.ready(config, transport, time.perf_counter() - started_s)
+            view.times = not isinstance(clock, ManualClock)
+            try:
+                _converse(config, models, transport, view, clock, metrics, signals)
+            finally:
+                if isinstance(transport, WavTransport) and output_file is not None:
+                    _save(transport, output_file, view)
+        finally:
+            close_models(models)
+            metrics.close()
+        if isinstance(transport, LocalTransport):
+            _tell_about_devices(transport, store, view)
+        if view.times:
+            view.summarise(metrics.finished())
+        return 1 if view.failed else 0
+
+
+def _opened(
+    config: Config, input_file: Path | None, output_file: Path | None, clock: Clock, view: View
+) -> tuple[LocalTransport | WavTransport, Path | None]:
+    """The transport, and the file to write. What cannot work is an error here, before the work."""
+    if output_file is not None:
+        check_output(output_file)
+    script = None if input_file is None else _file_script(input_file, view)
     if script is None:
         try:
-            transport = LocalTransport(config.audio, clock, view.notice)
+            local = LocalTransport(config.audio, clock, view.notice)
         except DeviceError as error:
             view.notice(f"{error}.")
             view.notice("No one to talk to here: holding the conversation with recordings instead.")
             script = _demo_script()
             output_file = output_file or DEMO_OUTPUT
-    models = load_models(config, store, view.notice)
-    try:
-        if script is not None:
-            transport = WavTransport(script, Playback(clock, FILE_HZ), clock)
-        assert transport is not None
-        metrics = Metrics(metrics_file)
-        view.ready(config, transport, time.perf_counter() - started_s)
-        view.times = not isinstance(clock, ManualClock)
-        code = _converse(config, models, transport, view, clock, metrics)
-    finally:
-        close_models(models)
-    if isinstance(transport, WavTransport) and output_file is not None:
-        transport.save(output_file)
-        view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
-    if isinstance(transport, LocalTransport) and transport.erle_db is not None:
+            check_output(output_file)
+        else:
+            if output_file is not None:
+                view.notice(f"{output_file} is not written: --output goes with --input.")
+            return local, None
+    return WavTransport(script, Playback(clock, FILE_HZ), clock), output_file
+
+
+def _save(transport: WavTransport, output_file: Path, view: View) -> None:
+    write_sound(output_file, transport.stereo(), FILE_HZ)
+    view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
+
+
+def _tell_about_devices(transport: LocalTransport, store: Store, view: View) -> None:
+    if transport.erle_db is not None:
         (store.folder("audio") / ECHO_RECORD).write_text(
             f"{transport.erle_db:.0f} dB of echo cancelled between {transport.output.name} and "
-            f"{transport.input.name}"
+            f"{transport.input.name}",
+            encoding="utf-8",
         )
-    if isinstance(transport, LocalTransport) and (transport.overruns or transport.underruns):
+    if transport.overruns or transport.underruns:
         view.notice(
             f"The microphone was late {transport.overruns} times, the loudspeaker ran dry "
             f"{transport.underruns} times: this machine is busy, or a backend too slow for it."
         )
-    if view.times:
-        view.summarise(metrics.finished())
-    metrics.close()
-    return code
 
 
 def _converse(
@@ -99,33 +125,14 @@ def _converse(
     view: View,
     clock: Clock,
     metrics: Metrics,
-) -> int:
+    signals: Signals,
+) -> None:
     session = Session(models, transport, config.session, events=view, clock=clock, metrics=metrics)
     view.timelines = metrics.finished
-    with _stops_on_interrupt(transport.stop):
-        if isinstance(transport, LocalTransport) and sys.stdin.isatty():
+    with signals.ending(transport.stop):
+        if isinstance(transport, LocalTransport) and sys.stdin is not None and sys.stdin.isatty():
             _interrupt_on_enter(session)
         session.run()
-    return 1 if view.failed else 0
-
-
-@contextmanager
-def _stops_on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C ends the conversation in order, the second at once."""
-
-    def on_signal(number: int, frame: object) -> None:
-        del number, frame
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _interrupt_on_enter(session: Session) -> None:
@@ -138,9 +145,11 @@ def _interrupt_on_enter(session: Session) -> None:
     threading.Thread(target=watch, name="s2s-keys", daemon=True).start()
 
 
-def _file_script(path: Path) -> Script:
-    samples, _ = read_wav(path, PIPELINE_HZ)
-    return Script([Utterance(samples, None, path.name)])
+def _file_script(path: Path, view: View) -> Script:
+    heard = raised(read_wav(path, PIPELINE_HZ)[0], PIPELINE_HZ)
+    if heard.gain_db:
+        view.notice(f"{path.name} is quiet: {level_hint(heard.level_db, heard.gain_db)}")
+    return Script([Utterance(heard.samples, None, path.name)])
 
 
 def _demo_script() -> Script:

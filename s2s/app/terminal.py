@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
+from rich.text import Text
 
 from s2s.models.fetch import Progress
 
@@ -24,7 +25,7 @@ def download_bars() -> Iterator[Progress]:
     if not console.is_terminal:
         yield _plain_lines()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     bars = Bars(*columns, TransferSpeedColumn(), console=console)
     tasks: dict[str, TaskID] = {}
 
@@ -63,7 +64,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """A table on stdout, without frames; never cut off where the output is no terminal."""
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))  # a path may hold [brackets]: no markup
     console = Console()
     if not console.is_terminal:
         console = Console(width=10_000)

@@ -41,7 +41,7 @@ class View:
                 case Interruption(action="cancel" | "pause", reason=reason):
                     self._line(Text(f"     (interrupted: {reason})", style="bright_black"))
                 case Notice(text=text):
-                    self._line(Text(text, style="yellow"))
+                    self._line(Text(text, style="yellow"), whole=True)
                 case _:
                     pass
 
@@ -57,7 +57,7 @@ class View:
         else:
             ears, mouth, hint = "recordings", "a file", "listening"
         threads = Threads.of(config)
-        self._console.print(
+        self._line(
             Text.assemble(
                 ("hears ", "bright_black"),
                 ears,
@@ -94,9 +94,11 @@ class View:
                     self._line(Text(_parts(timeline), style="bright_black"))
                     return
 
-    def _line(self, text: Text) -> None:
+    def _line(self, text: Text, *, whole: bool = False) -> None:
+        """Show one line. It is broken at the terminal's width unless `whole`, for what is to be
+        copied, or there is no terminal."""
         self._clear_partial()
-        self._console.print(text)
+        self._console.print(text, soft_wrap=whole or not self._console.is_terminal)
 
     def _over(self, text: Text) -> None:
         self._clear_partial()

@@ -5,11 +5,16 @@ Everything else is converted at the edge. Knows nothing about devices, models or
 
 from __future__ import annotations
 
+import io
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from s2s.core.downmix import downmix
 
 Block = npt.NDArray[np.float32]
 """Mono samples, float32 [samples], nominally within [-1, 1]."""
@@ -20,7 +25,13 @@ PIPELINE_HZ = 16_000
 BLOCK_SAMPLES = 512
 """Samples in one block at any rate; at 16 kHz 32 ms, which is also Silero VAD's window."""
 
+MIN_FILE_HZ = 2_000
+"""Below this no speech is left; a header that says less is damaged."""
+MAX_FILE_HZ = 768_000
+"""The highest rate of studio equipment."""
+
 _INT16_SCALE = 32768.0
+_WRITTEN_AT_ONCE = 1 << 15
 
 
 class AudioError(ValueError):
@@ -136,46 +147,112 @@ def resample(samples: Block, in_hz: int, out_hz: int) -> Block:
 
 
 def read_wav(path: str | Path, rate_hz: int | None = None) -> tuple[Block, int]:
-    """Read an audio file (WAV of any width, FLAC, OGG) as mono float32.
+    """Read a sound file (WAV of any width, FLAC, OGG, MP3) as mono float32; see `downmix`.
 
     Args:
-        path: the file.
+        path: the file; a pipe, or `-` for the standard input, is read to its end.
         rate_hz: resample to this rate; None keeps the file's own.
 
     Returns:
         (float32 [samples], rate in Hz).
 
     Raises:
-        AudioError: not there, not audio, no samples, or samples that are no numbers.
+        AudioError: not there, not audio, no samples, samples that are no numbers, or a rate that
+            no recording has.
     """
     import soundfile
 
-    path = Path(path)
-    if not path.is_file():
-        raise AudioError(f"{path}: no such file. Give the path of a WAV, FLAC or OGG file.")
-    try:
-        samples, file_hz = soundfile.read(path, dtype="float32", always_2d=True)
-    except soundfile.SoundFileError as error:
-        raise AudioError(f"{path}: not readable as audio ({error}). Convert it to WAV.") from error
+    with _opened(path) as source:
+        try:
+            samples, file_hz = soundfile.read(source, dtype="float32", always_2d=True)
+        except (soundfile.SoundFileError, TypeError, ValueError) as error:
+            reason = str(error).split(": ")[-1].rstrip(".")
+            raise AudioError(
+                f"{path}: not readable as audio ({reason}). Convert it to WAV."
+            ) from error
     if not len(samples):
         raise AudioError(f"{path}: holds no audio samples.")
-    mono = to_mono(np.asarray(samples, dtype=np.float32))
-    if not np.isfinite(mono).all():
+    if not MIN_FILE_HZ <= file_hz <= MAX_FILE_HZ:
+        raise AudioError(
+            f"{path}: says that it has {file_hz} samples a second, which no recording has "
+            f"({MIN_FILE_HZ} to {MAX_FILE_HZ}). Its header is damaged: export it again."
+        )
+    samples = np.asarray(samples, dtype=np.float32)
+    if not np.isfinite(samples).all():
         raise AudioError(f"{path}: holds samples that are not finite numbers.")
+    mono = downmix(samples, file_hz)
     if rate_hz is not None and rate_hz != file_hz:
         return resample(mono, file_hz, rate_hz), rate_hz
     return mono, int(file_hz)
 
 
+def _opened(path: str | Path) -> io.BytesIO:
+    """The bytes of a file, or of a pipe to its end, so that they can be sought in."""
+    if str(path) == "-":
+        return io.BytesIO(_standard_input())
+    path = Path(path)
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise AudioError(f"{path}: is a folder. Give the files in it, such as {path / '*.wav'}")
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+            raise AudioError(f"{path}: is a device, not a sound file.")
+        if stat.S_ISREG(kind):
+            # Handed on without its name, by which soundfile would take x.raw for bare samples.
+            return io.BytesIO(path.read_bytes())
+        with path.open("rb") as pipe:
+            return io.BytesIO(pipe.read())
+    except FileNotFoundError as error:
+        raise AudioError(
+            f"{path}: no such file. Give the path of a WAV, FLAC or OGG file."
+        ) from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, AudioError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise AudioError(f"{path}: cannot be read ({reason}).") from error
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise AudioError("-: is the standard input, but nothing is piped into it.")
+    return sys.stdin.buffer.read()
+
+
 def write_wav(path: str | Path, samples: npt.NDArray[np.float32], rate_hz: int) -> None:
-    """Write float32 [samples] or [samples, channels] as a 16-bit WAV file.
+    """Write float32 [samples] or [samples, channels] as a 16-bit WAV file, whatever its name.
+
+    Raises:
+        AudioError: the file cannot be written.
+    """
+    write_encoded(path, samples, rate_hz, "WAV", "PCM_16")
+
+
+def write_encoded(
+    path: str | Path, samples: npt.NDArray[np.float32], rate_hz: int, container: str, subtype: str
+) -> None:
+    """Write float32 [samples] or [samples, channels] in one of libsndfile's formats.
 
     Raises:
         AudioError: the file cannot be written.
     """
     import soundfile
 
+    encoded = io.BytesIO()
+    channels = 1 if samples.ndim == 1 else samples.shape[1]
     try:
-        soundfile.write(str(path), to_int16(samples), rate_hz, subtype="PCM_16", format="WAV")
-    except (soundfile.SoundFileError, OSError) as error:
-        raise AudioError(f"{path}: cannot be written ({error}).") from error
+        with soundfile.SoundFile(encoded, "w", rate_hz, channels, subtype, format=container) as out:
+            # In parts: libvorbis keeps what it is given at once on its stack.
+            for start in range(0, len(samples), _WRITTEN_AT_ONCE):
+                part = samples[start : start + _WRITTEN_AT_ONCE]
+                # libsndfile 1.2.2 writes MP3 of two channels twice as loud from int16.
+                out.write(to_int16(part) if subtype == "PCM_16" else np.clip(part, -1.0, 1.0))
+        data = encoded.getbuffer()
+        if str(path) == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        else:
+            Path(path).write_bytes(data)
+    except (soundfile.SoundFileError, OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise AudioError(f"{path}: cannot be written ({reason}).") from error

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from s2s import __version__
-from s2s.app import cli, commands, talk
+from s2s.app import cli, commands, talk, transcription
 from s2s.config import loader as config
 from s2s.config import registry, typed
 from s2s.core.audio import write_wav
@@ -57,10 +57,23 @@ class Ear:
     def close(self) -> None: ...
 
 
+class Attentive:
+    """Takes everything for speech."""
+
+    def open(self) -> Attentive:
+        return self
+
+    def probability(self, block: np.ndarray) -> float:
+        return 1.0
+
+    def reset(self) -> None: ...
+
+
 @pytest.fixture
 def backends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Voice())
     monkeypatch.setattr(registry, "create_transcriber", lambda *_: Ear())
+    monkeypatch.setattr(transcription, "_open_vad", lambda *_: Attentive())
 
 
 def test_python_m_s2s_says_its_version():
@@ -352,7 +365,7 @@ def test_a_piper_voice_is_listed_cut_and_verified(
     ],
 )
 def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: str):
-    options = cli._parser().parse_args(cli._settings_as_flags(["models", "pull", *flags]))
+    options = cli._parser().parse_args(cli._prepared(["models", "pull", *flags]))
     try:
         made = cli._config(options)
     except registry.RegistryError as error:

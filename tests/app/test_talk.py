@@ -11,7 +11,7 @@ import soundfile
 import s2s.app.talk
 from s2s.app.talk import run_talk
 from s2s.config.schema import Config
-from s2s.core.audio import read_wav
+from s2s.core.audio import AudioError, read_wav
 from s2s.core.clock import ManualClock
 from s2s.models.store import Store
 from s2s.session.models import Models
@@ -113,3 +113,44 @@ def test_ten_minutes_are_many_turns_and_no_turn_is_endless(
     assert len(samples) == 600 * 16_000
     assert talk(write(tmp_path / "in.wav", samples)) == 0
     assert capsys.readouterr().out.count("you  hello there") == 60
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("none/out.wav", "there is no folder"),
+        ("out.aac", r"\.aac is an unknown format"),
+        (".", "is a folder"),
+        ("in.wav/out.wav", "cannot be written"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, said: str
+) -> None:
+    loaded: list[object] = []
+    monkeypatch.setattr(s2s.app.talk, "load_models", lambda *_: loaded.append(1))
+    path = write(tmp_path / "in.wav", tone(1.2))
+    with pytest.raises(AudioError, match=said):
+        talk(path, tmp_path / output)
+    with pytest.raises(AudioError, match="there is no folder"):
+        run_talk(
+            Config(), Store(), input_file=path, fast=True, metrics_file=tmp_path / "none" / "m.json"
+        )
+    assert not loaded
+
+
+@pytest.mark.parametrize("suffix", [".flac", ".ogg", ".mp3"])
+def test_the_conversation_is_written_in_the_format_of_its_name(tmp_path: Path, suffix: str) -> None:
+    speech = np.concatenate([tone(1.2), np.zeros(8000)])
+    assert talk(write(tmp_path / "in.wav", speech), tmp_path / f"out{suffix}") == 0
+    assert soundfile.info(tmp_path / f"out{suffix}").channels == 2
+
+
+def test_quiet_and_opposite_channels_are_answered_with_a_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speech = 0.002 * np.concatenate([np.zeros(8000), tone(1.2), np.zeros(8000)])
+    assert talk(write(tmp_path / "in.wav", np.stack([speech, -speech], 1))) == 0
+    shown = capsys.readouterr().out
+    assert "hello there" in shown
+    assert "in.wav is quiet: speech comes at -" in shown
