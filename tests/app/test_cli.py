@@ -351,7 +351,7 @@ def test_a_piper_voice_is_listed_cut_and_verified(
     assert cli.main(["voices", "split", voice]) == 0
     assert "decodes in" in capsys.readouterr().out
     assert cli.main(["voices", "verify", voice]) == 0
-    assert capsys.readouterr().out.count("pass  ") == 2
+    assert capsys.readouterr().out.count("pass  ") == 3
     assert cli.main(["voices", "list"]) == 0
     assert f"--tts piper --tts.model {voice}" in capsys.readouterr().out
 
