@@ -35,7 +35,7 @@ DOORS = ("tts.vits",)
 
 LIBRARIES_MAY_IMPORT = (
     "core.arrays", "core.audio", "core.channel", "core.errors", "models", "system", "tts.base",
-    "tts.speech_time",
+    "tts.pieces", "tts.speech_time",
 )  # fmt: skip
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")
 

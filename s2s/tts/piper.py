@@ -11,13 +11,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.models.store import StoreError
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.pieces import ends_sentence, pieces
 
 if TYPE_CHECKING:
     from s2s.tts.vits import Manner, Sound, Voice
+
+_MAX_CHARS = 240
+"""Text of one piece for a voice that cannot stream: attention over all its phonemes takes memory
+that grows with the square of their number."""
+_FIRST_CHARS = 40
+"""Three seconds of speech: half a second of work for a medium voice on one core."""
+_GROWTH = 2.0
+"""Keeps a voice that takes half a second for a second of sound from running dry: nearly all do on
+one core. docs/decisions/text-splitters.md"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +92,10 @@ class Piper:
         del language
         from s2s.tts.vits import VitsError
 
-        spoken = 0
-        begin = 0
+        loaded, manner = self._loaded(), self._manner(voice)
+        speak = _word_by_word if loaded.streams else _piece_by_piece
         try:
-            for sound in self._loaded().speak(text, self._manner(voice), stop=stop):
-                for chunk in _at_words(sound, begin, spoken):
-                    spoken = chunk.spoken_chars or spoken
-                    yield chunk
-                begin += len(sound.samples)
+            yield from speak(loaded, text, manner, stop)
         except VitsError as error:
             raise TtsError(f"piper: {error}") from error
 
@@ -124,6 +132,40 @@ class Piper:
             seed=config.seed,
             sentence_silence_s=None if silence_ms is None else silence_ms / 1000.0,
         )
+
+
+def _word_by_word(
+    voice: Voice, text: str, manner: Manner, stop: Callable[[], bool]
+) -> Iterator[AudioChunk]:
+    """The speech of a voice that streams."""
+    spoken = 0
+    begin = 0
+    for sound in voice.speak(text, manner, stop=stop):
+        for chunk in _at_words(sound, begin, spoken):
+            spoken = chunk.spoken_chars or spoken
+            yield chunk
+        begin += len(sound.samples)
+
+
+def _piece_by_piece(
+    voice: Voice, text: str, manner: Manner, stop: Callable[[], bool]
+) -> Iterator[AudioChunk]:
+    """The speech of a voice that makes a sentence at a time: long ones are cut at clauses, the
+    first early, so that it neither starts late nor runs dry."""
+    pause_s = manner.sentence_silence_s
+    if pause_s is None:
+        pause_s = voice.config.sentence_silence_s
+    pause = np.zeros(round(pause_s * voice.sample_rate_hz), np.float32)
+    before = ""
+    for piece, end in pieces(text, _MAX_CHARS, first_chars=_FIRST_CHARS, growth=_GROWTH):
+        if stop():
+            return
+        sounds = [sound.samples for sound in voice.speak(piece, manner, stop=stop)]
+        if ends_sentence(before):
+            sounds.insert(0, pause)
+        if sounds:
+            yield AudioChunk(np.concatenate(sounds), end)
+        before = piece
 
 
 def _at_words(sound: Sound, begin: int, spoken: int) -> Iterator[AudioChunk]:

@@ -80,6 +80,20 @@ def test_a_voice_that_cannot_stream_says_so(tmp_path: Path) -> None:
     assert not able.word_timing
 
 
+def test_a_voice_that_cannot_stream_tells_what_is_spoken_piece_by_piece(tmp_path: Path) -> None:
+    backend = piper(tmp_path, "foreign", inference={"sentence_silence": 0.1})
+    text = "one two three, four five six seven eight. nine, ten."
+    chunks = list(backend.synthesize(text))
+    assert [text[: chunk.spoken_chars] for chunk in chunks] == [
+        "one two three,",
+        "one two three, four five six seven eight.",
+        text,
+    ]
+    pause = round(0.1 * backend.capabilities.sample_rate_hz)
+    silent = [bool((chunk.samples[:pause] == 0).all()) for chunk in chunks]
+    assert silent == [False, False, True], "a pause after a sentence, none after a clause"
+
+
 def test_options_change_the_speech(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, "steady")
     text = "one. two."

@@ -13,6 +13,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Protocol
 
+from s2s.tts.pieces import sentences
 from s2s.tts.vits.errors import VoiceError
 from s2s.tts.vits.voice import VoiceConfig
 
@@ -97,9 +98,7 @@ class TextPhonemizer:
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of `text`, decomposed into single code points."""
-        parts = re.findall(r"[^.!?…。！？]+[.!?…。！？]*|[.!?…。！？]+", text)
-        found = [list(unicodedata.normalize("NFD", part.strip())) for part in parts]
-        return [sentence for sentence in found if sentence]
+        return [list(unicodedata.normalize("NFD", part)) for part in sentences(text)]
 
     def word(self, text: str) -> str:
         """The letters of a word."""
@@ -140,8 +139,9 @@ class RespelledEnglish:
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of `text`, split at final punctuation."""
-        parts = [part for part in re.split(r"(?<=[.!?…])\s+", text.strip()) if part]
-        return [list(unicodedata.normalize("NFD", self._respelled(part))) for part in parts]
+        return [
+            list(unicodedata.normalize("NFD", self._respelled(part))) for part in sentences(text)
+        ]
 
     def word(self, text: str) -> str:
         """The phonemes of a word on its own."""
