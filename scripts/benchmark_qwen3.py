@@ -315,8 +315,8 @@ def show(report: Report) -> None:
             if times is not None:
                 print(f"  {name:<20} {times.p50_ms:>9} {times.p95_ms:>9}")
         print(
-            f"  RTF {found.rtf}, passes a frame {found.passes_a_frame}, frames a decoder call "
-            f"{found.frames_a_call}\n  load {row.load_s} s, memory loaded "
+            f"  RTF {found.rtf}, forward passes a frame {found.forward_passes_a_frame}, "
+            f"frames a decoder call {found.frames_a_call}\n  load {row.load_s} s, memory loaded "
             f"{row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
             f"  first chunk after aborts {row.first_chunk_after_aborts_ms} ms; others kept "
             f"{row.others_cores} cores busy"

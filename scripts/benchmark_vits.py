@@ -290,7 +290,7 @@ def exactness(model: Path) -> float:
     """Largest difference of samples between streamed and whole, by the voice's own check."""
     from s2s.tts.vits import verify_voice
 
-    return verify_voice(model).pieces_error
+    return verify_voice(model).pieces.error
 
 
 # --- telling -----------------------------------------------------------------------------------

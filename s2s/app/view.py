@@ -10,7 +10,16 @@ from rich.text import Text
 
 from s2s.app.loading import Threads
 from s2s.config.schema import Config
-from s2s.core.events import Event, Heard, Interruption, Notice, ResponseDone, Said
+from s2s.core.events import (
+    Event,
+    Heard,
+    Interruption,
+    NothingSpoken,
+    Notice,
+    ResponseDone,
+    Said,
+    ToolCalled,
+)
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport
 from s2s.transport.local import LocalTransport
@@ -36,6 +45,11 @@ class View:
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
                 case Said(text=text) if text.strip():
                     self._line(Text.assemble(("s2s  ", "bold green"), " ".join(text.split())))
+                case ToolCalled(name=name, arguments=arguments):
+                    call = f"     (wants to call {name or 'a tool'}: {arguments})"
+                    self._line(Text(call, style="bright_black"))
+                case NothingSpoken():
+                    self._line(Text("     (nothing of this can be spoken)", style="bright_black"))
                 case ResponseDone():
                     self._done(event)
                 case Interruption(action="cancel" | "pause", reason=reason):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from s2s.app.terminal import print_table
 from s2s.models.store import Store
+
+if TYPE_CHECKING:
+    from s2s.tts.vits import Comparison
 
 
 def voices_list(store: Store) -> int:
@@ -76,12 +80,17 @@ def voices_verify(store: Store, name: str, original: Path | None) -> int:
     context = f"{verdict.context_frames} frames of context"
     print(f"cut {verdict.cut}, decodes in {verdict.decoding}, {context}")
     lossless = "pass" if verdict.lossless else "FAIL"
-    print(f"{lossless}  lossless: in pieces against at once, max abs {verdict.pieces_error:.1e}")
-    if verdict.whole_error is not None:
-        print(f"      against the original graph, max abs {verdict.whole_error:.1e}")
+    print(f"{lossless}  lossless: in pieces against at once, {_told(verdict.pieces)}")
+    if verdict.whole is not None:
+        faithful = {True: "pass", False: "FAIL", None: "----"}[verdict.faithful]
+        print(f"{faithful}  faithful: against the original graph, {_told(verdict.whole)}")
     if verdict.prosody_kept is None:
         print("----  prosody: give the graph it was made from with --original to compare")
     else:
         kept = "pass" if verdict.prosody_kept else "FAIL"
         print(f"{kept}  prosody: {verdict.frames} frames, original {verdict.original_frames}")
     return 0 if verdict.passed else 1
+
+
+def _told(found: Comparison) -> str:
+    return f"max abs {found.error:.1e} where {found.allowed:.1e} is rounding"

@@ -26,12 +26,14 @@ from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.core.clock import Clock
 from s2s.core.events import Event, Interruption, ResponseDone
 from s2s.core.events import Said as SaidEvent
+from s2s.core.markup import Call
 from s2s.core.metrics import percentile
-from s2s.llm.base import ChatMessage, ChatModel
+from s2s.llm.base import ChatMessage, ChatModel, Urgency
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.base import Transcriber, Transcription
+from s2s.system.compute import Work
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
 from s2s.tts.base import AudioChunk, Synthesizer
 from s2s.turns.handler import TurnEnd
@@ -292,8 +294,12 @@ class _LongWinded(_Costed):
         self.reads_ahead = inner.reads_ahead
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[str]:
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
+    ) -> Iterator[str | Call]:
         started_s = time.perf_counter()
         with closing(self._inner.stream(messages, stop=stop)) as tokens:  # type: ignore[type-var]
             next(tokens, None)

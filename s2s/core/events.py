@@ -52,6 +52,25 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """The model wants a tool called, at this place of its answer."""
+
+    response: ResponseId
+    name: str
+    arguments: str
+    """A JSON object, or what the model wrote instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class NothingSpoken:
+    """Nothing of the answer could be spoken; the person hears a sentence that says so."""
+
+    response: ResponseId
+    text: str
+    """The answer, as it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseDone:
     """The one end of a response."""
 
@@ -85,6 +104,8 @@ Event = (
     | Heard
     | ResponseStarted
     | Said
+    | ToolCalled
+    | NothingSpoken
     | ResponseDone
     | Interruption
     | Notice

@@ -125,6 +125,17 @@ class AssistantText:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants called. Travels in order with the text; none is called yet."""
+
+    name: str
+    """Of the tool; "" when the model wrote none that could be read."""
+    arguments: str
+    """A JSON object; the text as the model wrote it when it could not be read."""
+    response: ResponseId
+
+
+@dataclass(frozen=True, slots=True)
 class TtsInput:
     """A piece of the answer to be spoken."""
 
@@ -145,6 +156,8 @@ class EndOfResponse:
     response: ResponseId
     error: str | None = None
     cleanup_only: bool = False
+    language: str | None = None
+    """ISO 639-1 code of what the person speaks; None when unknown."""
 
 
 # --- tts -> sender -----------------------------------------------------------------------------
@@ -172,5 +185,5 @@ class AudioResponseDone:
 
 SttInput = Speech | SessionEnd
 LlmInput = PartialTranscript | Transcript | TranscriptFailed | SessionEnd
-TtsMessage = AssistantText | TtsInput | EndOfResponse | SessionEnd
-SenderInput = AssistantText | AudioOut | AudioResponseDone | SessionEnd
+TtsMessage = AssistantText | ToolCall | TtsInput | EndOfResponse | SessionEnd
+SenderInput = AssistantText | ToolCall | AudioOut | AudioResponseDone | SessionEnd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from s2s.core.cancel import CancelScope
 from s2s.core.clock import Clock
@@ -21,11 +21,18 @@ class SessionState:
     clock: Clock
     metrics: Metrics
     events: EventSink
+    _withdrawn: set[ResponseId] = field(default_factory=set)
+
+    def withdraw(self, response: ResponseId) -> None:
+        """What was made of `response` is no answer: another one to the same turn follows."""
+        self._withdrawn.add(response)
 
     def is_stale(self, response: ResponseId) -> bool:
-        """Whether `response` was interrupted, or its turn re-opened."""
-        return self.scope.is_stale(response.cancel_generation) or not self.turns.is_latest(
-            response.turn
+        """Whether `response` was interrupted or withdrawn, or its turn re-opened."""
+        return (
+            self.scope.is_stale(response.cancel_generation)
+            or response in self._withdrawn
+            or not self.turns.is_latest(response.turn)
         )
 
     def mark(self, response: ResponseId, point: Point) -> None:

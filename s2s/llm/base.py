@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from s2s.core.errors import StageError
+from s2s.core.markup import Call
+from s2s.system.compute import Work
+
+Urgency = Callable[[], Work]
+"""How urgent the next words of an answer are; asked again and again."""
 
 Role = Literal["system", "user", "assistant"]
 
@@ -37,14 +42,23 @@ class ChatModel(Protocol):
         ...
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[str]:
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
+    ) -> Iterator[str | Call]:
         """Yield the answer's text as it is generated; pieces are never empty.
+
+        A server that reads calls of tools itself gives them as such; what a model writes around
+        its words (thinking, signs of its template, calls) may be in the text.
 
         Args:
             messages: system message first, the user's last.
             stop: asked at every token; when true generation ends at once and the model is free.
                 Closing the iterator does the same.
+            work: how urgent the next words are. A model in this process computes accordingly;
+                one elsewhere need not ask.
 
         Raises:
             LlmError: refused, timed out, cut, or the conversation does not fit.

@@ -8,9 +8,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from s2s.core.channel import Channel
 from s2s.core.handler import Handler
+from s2s.core.markup import (
+    Call,
+    Item,
+    MarkupFilter,
+    Visible,
+    Withdrawn,
+    WrittenCall,
+    read_calls,
+    visible_text,
+)
 from s2s.core.messages import (
     AssistantText,
     EndOfResponse,
@@ -18,6 +29,7 @@ from s2s.core.messages import (
     PartialTranscript,
     ResponseId,
     SessionEnd,
+    ToolCall,
     Transcript,
     TranscriptFailed,
     TtsInput,
@@ -27,13 +39,12 @@ from s2s.core.state import SessionState
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import History
 from s2s.llm.sentences import SentenceStream
+from s2s.system.compute import Work
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0
 
 APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
-NO_WORDS = "Sorry, I have no answer to that."
-"""Said when the model says nothing at all: small ones do, and silence sounds like a fault."""
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
 
 
@@ -63,6 +74,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._state = state
         self._keys = itertools.count(1)
         self._open: ResponseId | None = None
+        self._opens_in_thought = False
+        """The model's template opens the thinking: an answer of it has shown that."""
+        self._work = Work.FIRST_SOUND
 
     def process(self, message: LlmInput) -> Iterable[TtsMessage]:
         match message:
@@ -91,9 +105,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             ChatMessage("system", SUMMARY_PROMPT),
             ChatMessage("user", "\n".join(f"{m.role}: {m.content}" for m in messages)),
         ]
-        words = list(self._model.stream(prompt, stop=lambda: bool(len(self._inbox))))
+        given = self._model.stream(
+            prompt, stop=lambda: bool(len(self._inbox)), work=lambda: Work.TEXT_AHEAD
+        )
+        words = visible_text("".join(part for part in given if isinstance(part, str))).strip()
         if words and not len(self._inbox):
-            self._history.sum_up(turns, "".join(words).strip())
+            self._history.sum_up(turns, words)
         return ()
 
     def end_session(self) -> None:
@@ -123,30 +140,70 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             return
         self._history.user(message.turn, text)
         self._open = response
-        silent = True
-        for piece in self._pieces(response):
-            silent = silent and not piece.strip()
-            yield AssistantText(piece, response)
-            yield TtsInput(piece, response, message.language, message.speech_stopped_at_s)
-        if silent and not self._state.is_stale(response):
-            yield AssistantText(NO_WORDS, response)
-            yield TtsInput(NO_WORDS, response, "en", message.speech_stopped_at_s, aside=True)
+        for part in self._parts():
+            match part:
+                case str():
+                    yield AssistantText(part, response)
+                    yield TtsInput(part, response, message.language, message.speech_stopped_at_s)
+                case Call():
+                    yield ToolCall(part.name, part.arguments, response)
+                case Withdrawn():
+                    self._state.withdraw(response)
+                    yield EndOfResponse(response, cleanup_only=True)
+                    response = self._open = self._response(message)
         self._open = None
-        yield EndOfResponse(response, cleanup_only=self._state.is_stale(response))
+        stale = self._state.is_stale(response)
+        yield EndOfResponse(response, cleanup_only=stale, language=message.language)
 
-    def _pieces(self, response: ResponseId) -> Iterator[str]:
-        """The answer in pieces to be spoken; together they are the model's text."""
+    def _parts(self) -> Iterator[str | Call | Withdrawn]:
+        """The answer in pieces to be spoken and calls of tools, in order.
+
+        `Withdrawn` takes back the pieces before it: they were thinking, which nothing had told.
+        """
         sentences = SentenceStream()
-        prompt = self._history.prompt()
-        for token in self._model.stream(prompt, stop=lambda: self._state.is_stale(response)):
-            self._state.mark(response, "first_token")
-            for piece in sentences.push(token):
-                self._state.mark(response, "first_sentence")
-                yield piece
-        if not self._state.is_stale(response):
+        markup = MarkupFilter(opens_in_thought=self._opens_in_thought)
+        self._work = Work.FIRST_SOUND  # until there is something to say
+        said = False
+        for item in self._items(markup):
+            match item:
+                case Visible():
+                    parts: list[str | Call] = [*sentences.push(item.text)]
+                case Withdrawn():
+                    sentences, parts = SentenceStream(), []
+                    if said:
+                        yield item
+                case Call():
+                    parts = [*sentences.flush(), item]
+            for part in parts:
+                said = True
+                if isinstance(part, str):
+                    self._mark("first_sentence")
+                    self._work = Work.TEXT_AHEAD
+                yield part
+        self._opens_in_thought = self._opens_in_thought or markup.opened_in_thought
+        if not self._stale():
             for piece in sentences.flush():
-                self._state.mark(response, "first_sentence")
+                self._mark("first_sentence")
                 yield piece
+
+    def _items(self, markup: MarkupFilter) -> Iterator[Visible | Call | Withdrawn]:
+        """What the model says, without what it writes around its words."""
+        prompt = self._history.prompt()
+        for given in self._model.stream(prompt, stop=self._stale, work=lambda: self._work):
+            self._mark("first_token")
+            if isinstance(given, Call):
+                yield given
+            else:
+                yield from _with_calls(markup.push(given))
+        if not self._stale():
+            yield from _with_calls(markup.flush())
+
+    def _stale(self) -> bool:
+        return self._open is None or self._state.is_stale(self._open)
+
+    def _mark(self, point: Literal["first_token", "first_sentence"]) -> None:
+        if self._open is not None:
+            self._state.mark(self._open, point)
 
     def _apologise(
         self, message: Transcript | TranscriptFailed, error: str
@@ -163,3 +220,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         yield AssistantText(apology, response)
         yield TtsInput(apology, response, "en", message.speech_stopped_at_s, aside=True)
         yield EndOfResponse(response, error=error)
+
+
+def _with_calls(items: Iterable[Item]) -> Iterator[Visible | Call | Withdrawn]:
+    """The items, calls that were written as text read."""
+    for item in items:
+        if isinstance(item, WrittenCall):
+            yield from read_calls(item)
+        else:
+            yield item

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from s2s.core.setting import setting
-from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.llama_engine import Engine, LlamaEngine, Request
 from s2s.models.resources import Resources
 from s2s.system.compute import Work
@@ -73,20 +73,25 @@ class LlamaChat:
         self._engine: Engine | None = LlamaEngine(
             config.engine,
             path,
-            threads=lambda: resources.compute.threads(Work.FIRST_SOUND, resources.threads),
+            threads=resources.threads,
+            compute=resources.compute,
             context_tokens=config.context_tokens,
             gpu_layers=config.gpu_layers,
             chat_template=config.chat_template,
         )
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
 
         The model runs in a thread of its own that ends with the iterator. `stop` is asked there.
         """
-        answer = _Answer(self._open_engine(), self._request(messages), stop)
+        answer = _Answer(self._open_engine(), self._request(messages), stop, work)
         return answer.pieces(self._config.timeout_s)
 
     def warm(self, messages: Sequence[ChatMessage]) -> None:
@@ -135,10 +140,13 @@ class LlamaChat:
 class _Answer:
     """One answer: the thread that writes it and the queue it is read from."""
 
-    def __init__(self, engine: Engine, request: Request, stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, engine: Engine, request: Request, stop: Callable[[], bool], work: Urgency
+    ) -> None:
         self._engine = engine
         self._request = request
         self._stop = stop
+        self._work = work
         self._abandoned = threading.Event()
         self._arrived: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
 
@@ -172,7 +180,7 @@ class _Answer:
 
     def _write(self) -> None:
         try:
-            self._engine.generate(self._request, self._take)
+            self._engine.generate(self._request, self._take, self._work)
         except Exception as error:  # noqa: BLE001 - surfaces in the reader's thread
             self._arrived.put(error)
         else:

@@ -18,9 +18,10 @@ from typing import Protocol
 
 import numpy as np
 
-from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
 from s2s.llm.token_sampling import TokenSampling
+from s2s.system.compute import Compute, Work
 from s2s.system.llama_context import Context, Model
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 
@@ -33,8 +34,6 @@ PIECE_BYTES = 256
 
 Take = Callable[[str], bool]
 """Takes a piece of the answer, or "" as a sign of life; true ends the generation."""
-Threads = Callable[[], int]
-"""How many threads compute the next token: asked before each, see `s2s.system.compute`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Request:
 class Engine(Protocol):
     """What a chat model is answered by."""
 
-    def generate(self, request: Request, take: Take) -> None: ...
+    def generate(self, request: Request, take: Take, work: Urgency) -> None: ...
 
     def evaluate(self, request: Request) -> None: ...
 
@@ -75,14 +74,15 @@ class LlamaEngine:
         name: str,
         path: Path,
         *,
-        threads: Threads,
+        threads: int,
+        compute: Compute,
         context_tokens: int,
         gpu_layers: int,
         chat_template: str | None,
     ) -> None:
         try:
             model = Model(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
-            context = Context(model, context_tokens, BATCH_TOKENS, threads(), vectors=False)
+            context = Context(model, context_tokens, BATCH_TOKENS, threads, vectors=False)
         except LlamaCppError as error:
             raise LlmError(
                 f"{path} cannot be loaded as a GGUF model ({error}). Fetch it again, or choose "
@@ -91,11 +91,14 @@ class LlamaEngine:
         self._tokens = _Tokens(model)
         self._template = self._tokens.template(chat_template)
         self._threads = threads
+        self._compute = compute
         self._context: Context | None = context
         self._held: list[int] = []  # the tokens in the cache
         self._lock = threading.Lock()
 
-    def generate(self, request: Request, take: Take) -> None:
+    def generate(
+        self, request: Request, take: Take, work: Urgency = lambda: Work.FIRST_SOUND
+    ) -> None:
         """Write the answer, piece by piece, into `take`; blocks until the end.
 
         Raises:
@@ -104,10 +107,10 @@ class LlamaEngine:
         with self._lock:
             prompt = self._fitting(request)
             room = self._open().room - len(prompt)
-            if not self._show(prompt, take):
+            if not self._show(prompt, take, work):
                 return
             words = _Words(request.stop_at)
-            for token in self._write(request, min(request.max_tokens, room)):
+            for token in self._write(request, min(request.max_tokens, room), work):
                 piece = words.push(self._tokens.piece(token))
                 if take(piece) or words.ended:
                     return
@@ -120,7 +123,7 @@ class LlamaEngine:
             LlmError: the conversation does not fit, or the library failed.
         """
         with self._lock:
-            self._show(self._fitting(request), lambda _: False)
+            self._show(self._fitting(request), lambda _: False, lambda: Work.TEXT_AHEAD)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, exact."""
@@ -148,7 +151,7 @@ class LlamaEngine:
             raise too_long(len(prompt), room)
         return prompt
 
-    def _show(self, prompt: list[int], take: Take) -> bool:
+    def _show(self, prompt: list[int], take: Take, work: Urgency) -> bool:
         """Bring the cache to hold `prompt`, with the logits of its last token; what it holds
         already is not computed again. False when `take` wants no more."""
         context = self._open()
@@ -157,14 +160,14 @@ class LlamaEngine:
             min(len(self._held), len(prompt)),
         )
         same = min(same, len(prompt) - 1)
-        self._keep(same)
+        self._keep(same, work)
         for start in range(same, len(prompt), BATCH_TOKENS):
             if take(""):
                 return False
-            self._feed(context, prompt[start : start + BATCH_TOKENS])
+            self._feed(context, prompt[start : start + BATCH_TOKENS], work())
         return True
 
-    def _keep(self, count: int) -> None:
+    def _keep(self, count: int, work: Urgency) -> None:
         """Forget all but the first `count` tokens."""
         context = self._open()
         if count == len(self._held):
@@ -176,20 +179,23 @@ class LlamaEngine:
             context.clear()
             self._held = []
             for start in range(0, count, BATCH_TOKENS):
-                self._feed(context, kept[start : start + BATCH_TOKENS])
+                self._feed(context, kept[start : start + BATCH_TOKENS], work())
         self._held = kept
 
-    def _feed(self, context: Context, tokens: list[int]) -> None:
-        context.use_threads(self._threads())
+    def _feed(self, context: Context, tokens: list[int], work: Work) -> None:
+        self._compute.wait(work)
+        threads = self._compute.threads(work, self._threads)
+        context.use_threads(threads)
         try:
-            context.feed_tokens(tokens)
+            with self._compute.working(work, threads):
+                context.feed_tokens(tokens)
         except LlamaCppError as error:
             context.clear()
             self._held = []
             raise LlmError(f"the language model failed: {error}") from error
         self._held += tokens
 
-    def _write(self, request: Request, count: int) -> Iterator[int]:
+    def _write(self, request: Request, count: int, work: Urgency) -> Iterator[int]:
         """Tokens of the answer until the model ends it, at most `count`."""
         context = self._open()
         sampling = TokenSampling(request.temperature, request.top_p, request.repeat_penalty)
@@ -201,7 +207,7 @@ class LlamaEngine:
             yield token
             if len(self._held) >= context.room:
                 return
-            self._feed(context, [token])
+            self._feed(context, [token], work())
 
 
 ALL_LAYERS = 1 << 16

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from s2s.core.setting import setting
-from s2s.llm.base import ChatMessage, LlmError, estimate_tokens
+from s2s.llm.base import ChatMessage, LlmError, Urgency, estimate_tokens
 from s2s.models.resources import Resources
+from s2s.system.compute import Work
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
 
 
@@ -66,7 +67,11 @@ class OpenAiChat:
             raise LlmError(str(error)) from error
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
 

@@ -14,12 +14,15 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import cache
+from typing import TypeVar
 
 from s2s.system.cpu import cores
+
+T = TypeVar("T")
 
 WINDOW_S = 1.0
 """Other programs' use of the processor is looked at over this time."""
@@ -130,6 +133,24 @@ class Compute:
             with self._changed:
                 self._running[work] -= threads
                 self._changed.notify_all()
+
+    def each(self, items: Iterable[T], work: Callable[[], Work], threads: int = 1) -> Iterator[T]:
+        """`items` as they are made: the work of making one is noted while it lasts, and waits
+        for what is more urgent before it begins. Closing it closes `items`."""
+        source = iter(items)
+        try:
+            while True:
+                now = work()
+                self.wait(now)
+                with self.working(now, threads):
+                    try:
+                        item = next(source)
+                    except StopIteration:
+                        return
+                yield item
+        finally:
+            if isinstance(source, Generator):
+                source.close()
 
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None:
         """Let more urgent work go first where no core is left beside it; returns at once

@@ -20,6 +20,7 @@ def onnx_session(
     providers: tuple[str, ...] = ("CPUExecutionProvider",),
     arena: bool = True,
     spin: bool = False,
+    optimised: bool = True,
 ) -> onnxruntime.InferenceSession:
     """An onnxruntime session with explicit threads that never spin between runs.
 
@@ -30,6 +31,7 @@ def onnx_session(
         arena: False gives memory back after each run instead of keeping the peak.
         spin: threads wait for each other awake while a run lasts, which pays where nothing else
             wants the processor meanwhile, and nowhere else.
+        optimised: False runs the graph node by node as it is written, which rounds otherwise.
     """
     import onnxruntime
 
@@ -41,5 +43,7 @@ def onnx_session(
     options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes) else str(model)
     return onnxruntime.InferenceSession(source, options, providers=list(providers))

@@ -15,11 +15,12 @@ import numpy as np
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.events import Event
-from s2s.llm.base import ChatMessage
+from s2s.llm.base import ChatMessage, Urgency
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import Session
 from s2s.stt.base import Transcription
+from s2s.system.compute import Work
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 from s2s.tts.base import AudioChunk, Capabilities
@@ -160,7 +161,11 @@ class ScriptedChat:
     prompts: list[list[ChatMessage]] = field(default_factory=list)
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
         self.clock.wait_until(self.clock.now() + self.costs.first_token_s)

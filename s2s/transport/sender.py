@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.core.events import EventSink, ResponseDone, ResponseStarted, ResponseStatus, Said
+from s2s.core.events import (
+    EventSink,
+    ResponseDone,
+    ResponseStarted,
+    ResponseStatus,
+    Said,
+    ToolCalled,
+)
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -22,6 +29,7 @@ from s2s.core.messages import (
     ResponseId,
     SenderInput,
     SessionEnd,
+    ToolCall,
     TurnId,
 )
 from s2s.core.state import SessionState
@@ -105,6 +113,10 @@ class Sender(Handler[SenderInput, SenderInput]):
                 if not self._stale(message.response):
                     self.responses.open(message.response)
                     self._events(Said(message.response, message.text))
+            case ToolCall():
+                if not self._stale(message.response):
+                    self.responses.open(message.response)
+                    self._events(ToolCalled(message.response, message.name, message.arguments))
             case AudioOut():
                 self._play(message)
             case AudioResponseDone():
@@ -175,6 +187,8 @@ class Sender(Handler[SenderInput, SenderInput]):
     def _done(self, message: AudioResponseDone) -> None:
         response = message.response
         if message.cleanup_only or self._stale(response):
+            if message.cleanup_only and not self._stale(response):
+                self._take_back(response)
             self.responses.end(response, "cancelled", "")
             return
         if message.error is not None:
@@ -183,6 +197,14 @@ class Sender(Handler[SenderInput, SenderInput]):
             self.responses.open(response)  # an answer without sound, or without anything
             self.responses.end(response, "completed", "")
             self._metrics.finish(response.turn)
+
+    def _take_back(self, response: ResponseId) -> None:
+        """Silence a response that was withdrawn while it was being spoken."""
+        opened = self.responses.get(response)
+        if opened is not None and opened.sound:
+            self._playback.clear()
+            for report in self._playback.reports():
+                self.on_played(report)
 
     def _fail(self, response: ResponseId, error: str) -> None:
         """Let it end as failed. Who heard nothing of it hears a tone, so that no turn ends mute."""

@@ -10,9 +10,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from s2s.core.audio import BLOCK_SAMPLES, Block, Framer, Resampler
 from s2s.core.channel import Channel
-from s2s.core.events import Notice
+from s2s.core.events import NothingSpoken, Notice
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -22,6 +24,7 @@ from s2s.core.messages import (
     ResponseId,
     SenderInput,
     SessionEnd,
+    ToolCall,
     TtsInput,
     TtsMessage,
 )
@@ -34,6 +37,7 @@ from s2s.tts.speak import Synthesis, speak
 from s2s.tts.speech_time import BASE_S, cjk_chars, estimate_seconds
 from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
+from s2s.tts.unspoken import is_answer, unspoken_phrase
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +93,12 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._voice: str | None = None
         languages = synthesizer.capabilities.languages
         self._sticky = StickyLanguage(languages, languages[0]) if len(languages) > 1 else None
-        self._texts: list[AssistantText] = []
+        self._texts: list[AssistantText | ToolCall] = []
         self._response: ResponseId | None = None
         self._spoken = ""
+        self._told = ""
+        """The text that has been told once all sound so far has been played."""
+        self._sounded = False
         self._ended = False
 
     def set_voice(self, voice: str | None) -> None:
@@ -112,7 +119,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if not isinstance(message, SessionEnd) and message.response != self._response:
             self._begin(message.response)
         match message:
-            case AssistantText():
+            case AssistantText() | ToolCall():
                 self._texts.append(message)  # leaves with the sound it belongs to
                 return ()
             case TtsInput():
@@ -137,7 +144,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def _begin(self, response: ResponseId) -> None:
         self._response = response
         self._texts.clear()
-        self._spoken = ""
+        self._spoken = self._told = ""
+        self._sounded = False
         self._ended = False
 
     def _end(self, message: EndOfResponse) -> Iterator[SenderInput]:
@@ -150,10 +158,31 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             response.turn, stale=lambda: self._state.is_stale(response)
         )
         if latest and not message.cleanup_only:
+            error = message.error
+            if not self._sounded and error is None:
+                yield from self._say_nothing_spoken(message)
+                error = None if self._sounded else "the voice made no sound"
             yield from self._take_texts()
-            yield AudioResponseDone(response, message.error)
+            silence = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
+            if self._sounded and self._told != self._spoken:  # it ends in code, or emoji
+                yield AudioOut(silence, response, self._spoken)
+            yield AudioResponseDone(response, error)
         elif response.response_key is not None:
             yield AudioResponseDone(response, message.error, cleanup_only=True)
+
+    def _say_nothing_spoken(self, end: EndOfResponse) -> Iterator[SenderInput]:
+        """Say a sentence in place of an answer of which nothing could be spoken."""
+        response = end.response
+        shown = self._spoken
+        if not is_answer(shown):
+            self._spoken = ""  # dots and dashes remembered make the model answer with more of them
+        self._state.events(NothingSpoken(response, shown))
+        languages = self._synthesizer.capabilities.languages
+        phrase, language = unspoken_phrase(shown, end.language, languages)
+        self._texts.append(AssistantText(phrase, response))
+        aside = TtsInput(phrase, response, language, 0.0, aside=True)
+        blocks = self._blocks([aside], lambda: self._state.is_stale(response))
+        yield from self._gate(response, blocks, 0)
 
     # --- speaking ------------------------------------------------------------------------------
 
@@ -177,7 +206,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
         def fits(message: TtsMessage) -> bool:
             nonlocal language, seconds
-            if isinstance(message, AssistantText):
+            if isinstance(message, AssistantText | ToolCall):
                 return message.response == first.response
             if not isinstance(message, TtsInput) or message.response != first.response:
                 return False
@@ -195,7 +224,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for message in self._inbox.take_while(fits):
             if isinstance(message, TtsInput):
                 taken.append(message)
-            elif isinstance(message, AssistantText):
+            elif isinstance(message, AssistantText | ToolCall):
                 self._texts.append(message)
         return taken
 
@@ -242,7 +271,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 return not stale()
         return False
 
-    def _take_texts(self) -> list[AssistantText]:
+    def _take_texts(self) -> list[AssistantText | ToolCall]:
         texts, self._texts = self._texts, []
         return texts
 
@@ -276,7 +305,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         for block, chars in self._sound(synthesis, first, stale):
             if stale():
                 return
-            yield AudioOut(block, first.response, text_at(chars))
+            self._sounded, self._told = True, text_at(chars)
+            yield AudioOut(block, first.response, self._told)
 
     def _language(self, text: str, first: TtsInput) -> str | None:
         """The language to speak in: the voice's own, or the one that was heard, if it lasts."""

@@ -15,6 +15,7 @@ from s2s.core.messages import (
     LlmInput,
     PartialTranscript,
     SessionEnd,
+    ToolCall,
     Transcript,
     TranscriptFailed,
     TtsInput,
@@ -24,9 +25,10 @@ from s2s.core.messages import (
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, NO_WORDS, LlmHandler
+from s2s.llm.base import ChatMessage, LlmError, Urgency
+from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, LlmHandler
 from s2s.llm.history import History
+from s2s.system.compute import Work
 
 TURN = TurnId("t", 0)
 
@@ -42,7 +44,11 @@ class Chat:
         self.before: Callable[[int], None] = lambda number: None
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
         for number, word in enumerate(self.answer.split(" ")):
@@ -100,12 +106,72 @@ def test_an_empty_transcript_is_not_answered() -> None:
     assert rig.chat.prompts == []
 
 
-def test_a_model_that_says_nothing_is_not_mute() -> None:
-    rig = Rig("")
+def test_an_answer_without_words_goes_on_as_it_is() -> None:
+    """The TTS stage knows whether anything could be spoken, and says so."""
+    out = Rig("").send(transcript())
+    end = out[-1]
+    assert isinstance(end, EndOfResponse)
+    assert (end.error, end.cleanup_only, end.language) == (None, False, "en")
+
+
+CODE = "~~~\nprint(1). Really\n\nprint(2). <think>\n~~~"
+
+
+def texts(out: list[TtsMessage]) -> str:
+    shown = "".join(m.text for m in out if isinstance(m, AssistantText))
+    assert shown == "".join(m.text for m in out if isinstance(m, TtsInput))
+    return shown.strip()
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("<think>The person wants it. It is Paris, I believe.</think>It is Paris.", "It is Paris."),
+        ("<thinking>\nFirst: look.\n\nSecond: count.\n</thinking>\nThree apples.", "Three apples."),
+        ("<|im_start|>assistant\nAll is done.<|im_end|>", "All is done."),
+        (
+            "Here it is:\n~~~\nprint(1). Really\n~~~\nBye.",
+            "Here it is:\n~~~\nprint(1). Really\n~~~\nBye.",
+        ),
+        ("<think>I look. Well", ""),
+        ("So $$a = b. c$$ it is.", "So $$a = b. c$$ it is."),
+    ],
+)
+def test_what_a_model_writes_around_its_words_is_neither_shown_nor_spoken(
+    answer: str, shown: str
+) -> None:
+    out = Rig(answer).send(transcript())
+    assert texts(out) == shown
+    assert isinstance(out[-1], EndOfResponse)
+
+
+def test_calls_go_on_as_calls_in_their_place() -> None:
+    call = '<tool_call>{"name": "lamp_on", "arguments": {"room": "hall. west"}}</tool_call>'
+    out = Rig(f"I will switch it on. {call} It is on.").send(transcript())
+    kinds = [type(m) for m in out]
+    assert kinds == [AssistantText, TtsInput, ToolCall, AssistantText, TtsInput, EndOfResponse]
+    (called,) = [m for m in out if isinstance(m, ToolCall)]
+    assert (called.name, called.arguments) == ("lamp_on", '{"room": "hall. west"}')
+    assert texts(out) == "I will switch it on. It is on."
+
+
+def test_thinking_whose_opening_was_not_written_is_taken_back() -> None:
+    rig = Rig("They want the capital, I think. It is Paris.\n</think>\nParis it is, of course.")
     out = rig.send(transcript())
-    (speech,) = [m for m in out if isinstance(m, TtsInput) and m.text.strip()]
-    assert (speech.text, speech.aside) == (NO_WORDS, True)
-    assert out[-1] == EndOfResponse(speech.response)
+    ends = [m for m in out if isinstance(m, EndOfResponse)]
+    assert [end.cleanup_only for end in ends] == [True, False]
+    withdrawn, answer = (end.response for end in ends)
+    assert rig.handler._state.is_stale(withdrawn)
+    kept = [m for m in out if isinstance(m, TtsInput) and m.response == answer]
+    assert "".join(m.text for m in kept).strip() == "Paris it is, of course."
+
+
+def test_the_next_answer_of_such_a_model_is_held_until_the_thinking_ends() -> None:
+    rig = Rig("I look at it once more. It is so.\n</think>\nYes.")
+    rig.send(transcript())
+    out = rig.send(transcript("again"))
+    assert texts(out) == "Yes."
+    assert [m.cleanup_only for m in out if isinstance(m, EndOfResponse)] == [False]
 
 
 def test_a_stale_transcript_is_not_answered() -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from s2s.llm import llama, llama_engine
-from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
 from s2s.llm.llama_engine import LlamaEngine, Request, Take
 from s2s.models.resources import Resources
+from s2s.system.compute import Compute
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
 ASKED = [SYSTEM, ChatMessage("user", "What is the capital of France?")]
@@ -30,7 +31,7 @@ class ScriptedEngine:
         self.evaluated: list[Request] = []
         self.closed = 0
 
-    def generate(self, request: Request, take: Take) -> None:
+    def generate(self, request: Request, take: Take, work: Urgency) -> None:
         self.answer(take)
 
     def evaluate(self, request: Request) -> None:
@@ -177,7 +178,8 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_pa
             LlamaEngine(
                 engine,
                 tmp_path,
-                threads=lambda: 1,
+                threads=1,
+                compute=Compute(count=1),
                 context_tokens=256,
                 gpu_layers=0,
                 chat_template=None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama_engine import BATCH_TOKENS, LlamaEngine, Request, _Words
 from s2s.models.store import Store
+from s2s.system.compute import Compute, Work
 
 ASKED = ChatMessage("user", "What is the capital of France?")
 
@@ -56,14 +57,16 @@ def counted() -> list[int]:
 
 @pytest.fixture(scope="module")
 def engine(resources_path: Path, counted: list[int]) -> Iterator[LlamaEngine]:
-    def threads() -> int:
-        counted.append(1)
-        return 1
+    class Counted(Compute):
+        def threads(self, work: Work, most: int) -> int:
+            counted.append(work)
+            return super().threads(work, most)
 
     made = LlamaEngine(
         "auto",
         resources_path,
-        threads=threads,
+        threads=1,
+        compute=Counted(count=1),
         context_tokens=512,
         gpu_layers=0,
         chat_template=None,
@@ -123,6 +126,16 @@ def test_threads_are_asked_for_before_every_token(engine: LlamaEngine, counted: 
     counted.clear()
     answer(engine, request(ASKED, max_tokens=5))
     assert 5 <= len(counted) <= 7
+    assert set(counted) == {Work.FIRST_SOUND}
+
+
+@pytest.mark.models
+def test_work_ahead_is_less_urgent(engine: LlamaEngine, counted: list[int]) -> None:
+    counted.clear()
+    engine.evaluate(request(ChatMessage("user", "Go on.")))
+    engine.generate(request(ASKED, max_tokens=3), bool, lambda: Work.SOUND_AHEAD)
+    assert counted[0] == Work.TEXT_AHEAD
+    assert counted[-1] == Work.SOUND_AHEAD
 
 
 @pytest.mark.models
@@ -145,8 +158,8 @@ def test_control_tokens_count_as_words_where_text_is_counted(engine: LlamaEngine
 @pytest.mark.models
 def test_it_answers_no_more_once_it_is_closed(resources_path: Path) -> None:
     made = LlamaEngine(
-        "auto", resources_path, threads=lambda: 1, context_tokens=256, gpu_layers=0,
-        chat_template="{{ messages[-1].content }}",
+        "auto", resources_path, threads=1, compute=Compute(count=1), context_tokens=256,
+        gpu_layers=0, chat_template="{{ messages[-1].content }}",
     )  # fmt: skip
     assert answer(made, request(ChatMessage("user", "One, two,"), max_tokens=3))
     made.close()

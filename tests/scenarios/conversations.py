@@ -11,8 +11,9 @@ from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.clock import Clock
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.messages import AudioIn
-from s2s.llm.base import ChatMessage
+from s2s.llm.base import ChatMessage, Urgency
 from s2s.session.models import Models
+from s2s.system.compute import Work
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, WavTransport
@@ -138,7 +139,11 @@ class _HungChat:
     hung: Hung
 
     def stream(
-        self, messages: Sequence[ChatMessage], *, stop: Callable[[], bool] = lambda: False
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str]:
         for number, token in enumerate(self.models.chat.stream(messages, stop=stop)):
             if number == self.hung.after_tokens:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import PIPELINE_HZ
-from s2s.core.events import Interruption
+from s2s.core.events import Interruption, NothingSpoken
 from s2s.session.config import SessionConfig
 from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone
 from tests.scenarios.conversations import (
@@ -156,12 +156,26 @@ def test_interruptions_leave_no_marks_for_the_model_to_imitate() -> None:
     assert all(LONG_ANSWER.startswith(answer) for answer in answers)
 
 
-def test_an_answer_of_dots_is_neither_spoken_nor_remembered() -> None:
-    """Open-LLM-VTuber PR#362: a reply without words poisons what follows."""
+def test_an_answer_of_dots_is_not_remembered_and_the_person_hears_that_there_is_none() -> None:
+    """Open-LLM-VTuber PR#362: a reply without words poisons what follows; and silence sounds like
+    a fault (K5)."""
     simulation = Simulation([QUESTION], answer=lambda _: "...").run()
     assert statuses(simulation) == ["completed"]
-    assert audible_s(simulation) == []
+    assert len(audible_s(simulation)) > 0
+    (nothing,) = [event for _, event in simulation.events if isinstance(event, NothingSpoken)]
+    assert nothing.text == "..."
     assert prompts(simulation) == [("user", "what time is it now")]
+
+
+def test_thinking_that_was_not_marked_is_taken_back_and_the_answer_follows() -> None:
+    """A template that opens the thinking: the answer has `</think>` alone, and too late."""
+    thought = "They want to know the time of the day, it seems. I look at the clock now. "
+    simulation = Simulation(
+        [QUESTION], answer=lambda _: f"{3 * thought}</think> It is noon, more or less."
+    ).run()
+    assert statuses(simulation) == ["cancelled", "completed"]
+    remembered = [content for role, content in prompts(simulation) if role == "assistant"]
+    assert remembered == ["It is noon, more or less."]
 
 
 def test_after_an_interruption_the_new_question_is_answered() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -142,3 +143,27 @@ def test_the_systems_counters_only_grow() -> None:
     after, own_after = counters()
     assert after >= before > 0
     assert own_after > own_before
+
+
+def test_what_is_made_piece_by_piece_is_noted_while_it_is_made() -> None:
+    on = compute(0.0)
+    seen: list[int] = []
+    closed: list[bool] = []
+
+    def pieces() -> Iterator[int]:
+        try:
+            for at in range(3):
+                seen.append(on.threads(Work.TEXT_AHEAD, 2))
+                yield at
+        finally:
+            closed.append(True)
+
+    work = Work.FIRST_SOUND
+    made = on.each(pieces(), lambda: work)
+    assert next(made) == 0
+    assert on.threads(Work.TEXT_AHEAD, 2) == 2
+    work = Work.TEXT_AHEAD
+    assert next(made) == 1
+    made.close()  # pyright: ignore[reportAttributeAccessIssue]
+    assert seen == [1, 2]
+    assert closed == [True]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Channel
 from s2s.core.clock import ManualClock
-from s2s.core.events import Event, Notice
+from s2s.core.events import Event, NothingSpoken, Notice
 from s2s.core.messages import (
     AssistantText,
     AudioOut,
@@ -30,6 +30,7 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.tts.base import AudioChunk, Capabilities, SegmentReport, TtsError
 from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings, joined
+from s2s.tts.unspoken import unspoken_phrase
 
 HZ = 16_000
 RESPONSE = ResponseId("t", 0, 0, "r")
@@ -53,7 +54,11 @@ class Voice:
     def capabilities(self) -> Capabilities:
         return Capabilities(HZ, True, self.languages, voices=self.voices)
 
+    mute_for: str = "\0"
+
     def sound(self, text: str) -> np.ndarray:
+        if self.mute_for in text:
+            return np.zeros(0, dtype=np.float32)
         n = np.arange(len(text) * self.samples_a_char)
         tone = (0.3 + 0.1 * np.sin(n / 7)).astype(np.float32)
         return np.concatenate([np.zeros(self.lead, dtype=np.float32), tone])
@@ -96,8 +101,8 @@ class Rig:
         self.scope = CancelScope(self.clock)
         self.turns = SpeculativeTurns(self.clock)
         self.metrics = Metrics()
-        self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
         self.events: list[Event] = []
+        self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
         state = SessionState(self.scope, self.turns, self.clock, self.metrics, self.events.append)
         settings_ = TtsSettings(HZ, speculative=self.speculative)
         self.handler = TtsHandler(self.voice, self.inbox, state, settings_)
@@ -319,11 +324,58 @@ def test_an_aside_is_heard_but_is_no_part_of_the_answer() -> None:
     assert len(blocks) > 4
 
 
-@pytest.mark.parametrize("text", ["🎉🎉", "```python\nprint(1)\n```", "", "---"])
-def test_a_text_with_nothing_to_say_makes_no_sound_and_still_closes(text: str) -> None:
-    out = Rig().send(AssistantText(text, RESPONSE), say(text), EndOfResponse(RESPONSE))
+NOTHING = ["🎉🎉", "```python\nprint(1)\n```", "", "---", "<think>hm. so</think>", "~~~\nx\n~~~"]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_where_nothing_can_be_spoken_a_sentence_is_and_it_is_an_event(text: str) -> None:
+    rig = Rig()
+    out = rig.send(AssistantText(text, RESPONSE), say(text), EndOfResponse(RESPONSE))
+    phrase, language = unspoken_phrase(text, None, ("en",))
+    assert rig.voice.asked == [(phrase, None, language)]
+    assert language == "en"
     assert AssistantText(text, RESPONSE) in out
+    assert AssistantText(phrase, RESPONSE) in out
+    assert len(sound(out))
     assert out[-1] == AudioResponseDone(RESPONSE)
+    assert rig.events == [NothingSpoken(RESPONSE, text)]
+
+
+def test_what_could_not_be_spoken_is_remembered_as_it_is_shown() -> None:
+    code = "```\nx = 1\n```"
+    for messages in ([say(code)], [say("Here it is. "), say(code)]):
+        rig = Rig()
+        out = [each for m in (*messages, EndOfResponse(RESPONSE)) for each in rig.send(m)]
+        blocks = [m for m in out if isinstance(m, AudioOut)]
+        assert blocks[-1].text == "".join(m.text for m in messages)
+
+
+def test_the_sentence_is_in_the_language_of_the_person_where_the_voice_has_it() -> None:
+    for heard, spoken in (("de", "de"), ("ja", "en"), (None, "en")):
+        rig = Rig(Voice(languages=("en", "de")))
+        rig.send(EndOfResponse(RESPONSE, language=heard))
+        assert rig.voice.asked[0][0] == unspoken_phrase("", spoken, ("en", "de"))[0]
+
+
+def test_a_script_that_the_voice_lacks_is_told_of() -> None:
+    rig = Rig()
+    rig.voice.mute_for = "你好"
+    out = rig.send(say("你好，世界。"), EndOfResponse(RESPONSE))
+    assert len(sound(out))
+    assert rig.events == [NothingSpoken(RESPONSE, "你好，世界。")]
+
+
+def test_a_voice_that_makes_no_sound_at_all_has_failed() -> None:
+    rig = Rig(Voice(samples_a_char=0))
+    out = rig.send(say("Hello there."), EndOfResponse(RESPONSE))
+    assert out[-1] == AudioResponseDone(RESPONSE, "the voice made no sound")
+
+
+def test_an_answer_that_ends_as_failed_or_stale_is_not_filled_up() -> None:
+    for end in (EndOfResponse(RESPONSE, "gone"), EndOfResponse(RESPONSE, cleanup_only=True)):
+        rig = Rig()
+        assert not len(sound(rig.send(end)))
+        assert rig.events == []
 
 
 # --- failure, voices, measures -------------------------------------------------------------------

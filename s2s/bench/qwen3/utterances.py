@@ -189,7 +189,7 @@ class Summary:
     rtf: float
     """Of all utterances together: seconds to make over seconds of sound."""
     frames_a_call: float
-    passes_a_frame: float
+    forward_passes_a_frame: float
     audio_s: float
 
     @classmethod
@@ -211,6 +211,6 @@ class Summary:
             gap=Times.of([gap for run in runs for gap in run.arrivals.gaps_s] or [0.0]),
             rtf=round(sum(run.arrivals.done_s for run in runs) / audio_s, 3),
             frames_a_call=round(frames / len(calls), 2),
-            passes_a_frame=round(sum(each.predictor_passes for each in reports) / frames, 2),
+            forward_passes_a_frame=round(sum(each.forward_passes for each in reports) / frames, 2),
             audio_s=round(audio_s, 2),
         )

@@ -40,8 +40,8 @@ class State(Protocol):
 class PredictorState(State, Protocol):
     """Scratch memory of the code predictor."""
 
-    passes: int
-    """Passes over its weights made with it so far."""
+    forward_passes: int
+    """Forward passes over its weights made with it so far."""
 
 
 S = TypeVar("S", bound=State)

@@ -33,13 +33,13 @@ class Cache:
     """Keys and values of one decoder, for one utterance or one frame.
 
     keys, values: float32 [layers, kv heads, room, head_dim], keys after rotation; ``length``
-    positions of them are filled, by ``passes`` over the decoder.
+    positions of them are filled, by ``forward_passes`` over the decoder.
     """
 
     keys: Floats
     values: Floats
     length: int = 0
-    passes: int = 0
+    forward_passes: int = 0
 
     @property
     def room(self) -> int:
@@ -104,7 +104,7 @@ class Decoder:
             x = x + gated @ layer.down.T
             self._trace(f"{self._name}.layers.{at}", x)
         cache.length = stop
-        cache.passes += 1
+        cache.forward_passes += 1
         x = rms_norm(x, self._norm, self._spec.rms_norm_eps)
         self._trace(f"{self._name}.norm", x)
         return x

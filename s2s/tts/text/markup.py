@@ -29,8 +29,6 @@ _THIN_GROUPS = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
 _OPEN_FENCE = re.compile(r"`{3,}[^\n`]*(?:\Z|`{3,})")
-_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|li|h[1-6]|tr|div)>", re.I)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>\n]*)?/?>")
@@ -108,8 +106,6 @@ def _strip_code_and_tags(text: Tracked) -> None:
     text.sub(_FENCE, "\n")
     text.sub(_OPEN_FENCE, "\n")
     if "<" in text.text:
-        text.sub(_THINK, "")
-        text.sub(_COMMENT, "")
         text.sub(_BREAK, "\n")
         text.keep(_AUTOLINK)
         text.sub(_TAG, "")

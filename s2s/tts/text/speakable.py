@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from s2s.core.markup import hidden_edits
 from s2s.tts.text.addresses import read_addresses
 from s2s.tts.text.latex import read_formulas
 from s2s.tts.text.lexicon import Lexicon
@@ -44,6 +45,7 @@ def speakable(text: str, language: str | None = None, lexicon: Lexicon | None = 
     lexicon = lexicon or _NO_LEXICON
     code = language.split("-")[0].split("_")[0].lower() if language else guess_language(text)
     tracked = Tracked(text)
+    tracked.edit(hidden_edits(text))
     flatten(tracked)
     read_formulas(tracked)
     strip_markup(tracked)

@@ -18,19 +18,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from s2s.core.audio import Block
 from s2s.models.onnx_file import Model, read_model, write_model
 from s2s.models.store import home
-from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
-    TOLERANCE,
-    TRIAL_IDS,
-    difference,
+    TRIALS,
+    compare_steps,
+    compare_windows,
     hop_of,
-    parts_audio,
-    stepwise_error,
-    whole_audio,
-    windowed_error,
+    parts_sounds,
+    whole_feed,
 )
 from s2s.tts.vits.errors import CutError, ModelFileError, VoiceError, model_file_errors
 from s2s.tts.vits.graph.attention import narrow_attention
@@ -39,6 +35,7 @@ from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.graph.masks import drop_masks
 from s2s.tts.vits.graph.stepwise import Edge, State, Steps, Tail, make_stepwise
 from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
+from s2s.tts.vits.reference import Comparison, Reference
 from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 
 _log = logging.getLogger(__name__)
@@ -167,34 +164,34 @@ class _Made:
 def _cut_and_check(model: Model, path: Path) -> _Made:
     """The best cut that passes both checks."""
     inputs = find_inputs(model)
-    whole: Block | None = None
+    whole = Reference(path, [whole_feed(inputs, trial) for trial in TRIALS])
     reasons: list[str] = []
     for cut in CUTS:
         try:
-            made = _prepare(parts := cut_voice(model, cut))
-            if whole is None:
-                whole = whole_audio(onnx_session(path), inputs, TRIAL_IDS)
-            made, error = _quickest(made, parts, whole)
+            parts = cut_voice(model, cut)
+            made, found = _quickest(_prepare(parts), parts, whole)
         except CutError as reason:
             reasons.append(f"{cut}: {reason}")
             _log.info("%s: no cut %s: %s", path.name, cut, reason)
             continue
-        if error <= TOLERANCE:
-            return replace(made, split=replace(made.split, error=max(error, made.split.error)))
-        reasons.append(f"{cut}: differs from the whole graph by {error:.2g}")
+        if found.same:
+            error = max(found.error, made.split.error)
+            return replace(made, split=replace(made.split, error=error))
+        reasons.append(
+            f"{cut}: differs from the whole graph by {found.error:.2g}, "
+            f"where {found.allowed:.2g} is rounding"
+        )
     raise CutError("; ".join(dict.fromkeys(reasons)))
 
 
-def _quickest(made: _Made, parts: Parts, whole: Block) -> tuple[_Made, float]:
-    """The quickest encoder that gives the whole graph's sound, and the difference."""
-    error = float("inf")
+def _quickest(made: _Made, parts: Parts, whole: Reference) -> tuple[_Made, Comparison]:
+    """The quickest encoder that gives the whole graph's sound, and how near it comes."""
     quick = convolve_as_images(drop_masks(narrow_attention(made.encoder)))
-    for encoder in (quick, made.encoder):
-        error = difference(whole, parts_audio(replace(parts, encoder=encoder), TRIAL_IDS)[0])
-        if error <= TOLERANCE:
-            return replace(made, encoder=encoder), error
-        _log.info("an encoder differs from the whole graph by %.2g", error)
-    return made, error
+    found = whole.compare(parts_sounds(replace(parts, encoder=quick), TRIALS))
+    if found.same:
+        return replace(made, encoder=quick), found
+    _log.info("the quicker encoder differs from the whole graph by %.2g", found.error)
+    return made, whole.compare(parts_sounds(parts, TRIALS))
 
 
 def _prepare(parts: Parts) -> _Made:
@@ -214,18 +211,18 @@ def _prepare(parts: Parts) -> _Made:
     try:
         plain, steps = make_stepwise(parts.decoder, parts.moving, AUDIO, parts.mask)
         for stepper in (convolve_as_images(plain), plain):
-            error = stepwise_error(parts, stepper, steps)
-            if error <= TOLERANCE:
-                return _Made(parts.encoder, stepper, replace(split, steps=steps, error=error))
-            _log.info("decoding in steps differs by %.2g", error)
+            found = compare_steps(parts, stepper, steps)
+            if found.same:
+                return _Made(parts.encoder, stepper, replace(split, steps=steps, error=found.error))
+            _log.info("decoding in steps differs by %.2g", found.error)
     except CutError as reason:
         _log.info("no decoding in steps (%s): decoding in windows", reason)
     for wide in (context, FALLBACK_CONTEXT):
-        error = windowed_error(parts, wide, split.hop)
-        if error <= TOLERANCE:
-            made = replace(split, context=wide, error=error)
+        found = compare_windows(parts, wide, split.hop)
+        if found.same:
+            made = replace(split, context=wide, error=found.error)
             return _Made(parts.encoder, parts.decoder, made)
-    raise CutError(f"decoding in windows differs by {error:.2g}")
+    raise CutError(f"decoding in windows differs by {found.error:.2g}")
 
 
 # --- keeping -----------------------------------------------------------------------------------

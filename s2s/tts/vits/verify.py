@@ -11,21 +11,14 @@ import numpy as np
 from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model, write_model
 from s2s.system.onnx import onnx_session
-from s2s.tts.vits.check import (
-    QUIET,
-    TOLERANCE,
-    TRIAL_IDS,
-    decode_at_once,
-    decode_in_pieces,
-    difference,
-    whole_audio,
-)
+from s2s.tts.vits.check import TRIALS, Trial, decode_in_pieces, decoder_feed, whole_feed
 from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.encoding import Encoded, encode
 from s2s.tts.vits.errors import model_file_errors
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.parts import Parts, adopt_pair, cut_voice
-from s2s.tts.vits.split import Split, model_path, split_pair, split_voice
+from s2s.tts.vits.reference import Comparison, Reference
+from s2s.tts.vits.split import Split, decoder_beside, model_path, split_pair, split_voice
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
 
 MAX_DRIFT = 0.01
@@ -43,19 +36,27 @@ class Verdict:
     """`steps` or `windows`."""
     context_frames: int
     hop_samples: int
-    pieces_error: float
-    """Largest difference of samples between decoding in pieces and at once."""
-    whole_error: float | None
-    """The same between what is streamed and the original graph, chance off; None without it."""
+    pieces: Comparison
+    """Decoding in pieces against at once, by the original operators."""
+    whole: Comparison | None
+    """What is streamed against the original graph, deterministic; None without it."""
+    cut_here: bool
+    """The voice was cut out of the original graph by this program, not exported anew as a pair."""
     frames: int
-    """With chance off."""
+    """Of the first sentence, deterministic."""
     original_frames: int | None
     """Of the original graph; None without it."""
 
     @property
     def lossless(self) -> bool:
         """Decoding in pieces gives what decoding at once gives."""
-        return self.pieces_error <= TOLERANCE
+        return self.pieces.same
+
+    @property
+    def faithful(self) -> bool | None:
+        """What is streamed is the original graph's sound; None for a voice that was exported anew,
+        which may round or time a sentence otherwise, and without a graph to compare with."""
+        return self.whole.same if self.whole is not None and self.cut_here else None
 
     @property
     def prosody_kept(self) -> bool | None:
@@ -67,7 +68,7 @@ class Verdict:
     @property
     def passed(self) -> bool:
         """Nothing that could be checked is wrong."""
-        return self.lossless and self.prosody_kept is not False
+        return self.lossless and self.faithful is not False and self.prosody_kept is not False
 
 
 @model_file_errors()
@@ -82,51 +83,59 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
         VoiceError, ModelFileError, CutError: as for `load_engine`.
     """
     model = model_path(Path(path))
-    if model.name == "encoder.onnx":
-        decoder = model.with_name("decoder.onnx")
-        parts, split = (
-            adopt_pair(read_model(model), read_model(decoder)),
-            split_pair(model, decoder),
-        )
+    decoder = decoder_beside(model)
+    if decoder is not None:
+        parts = adopt_pair(read_model(model), read_model(decoder))
+        split = split_pair(model, decoder)
         whole = Path(original) if original else None
     else:
         split = split_voice(model)
         parts = cut_voice(read_model(model), split.cut)
         whole = model
-    pieces_error = _pieces_error(parts, split)
-    encoded = _encoded(split, TRIAL_IDS)
-    whole_error = original_frames = None
+    encoded = [_encoded(split, trial) for trial in TRIALS]
+    streamed = [_streamed(each, split) for each in encoded]
+    pieces = _compare_pieces(parts, encoded, streamed)
+    against = original_frames = None
     if whole is not None:
-        reference = whole_audio(onnx_session(whole), find_inputs(read_model(whole)), TRIAL_IDS)
-        original_frames = len(reference) // split.hop
-        whole_error = difference(reference, _streamed(encoded, split))
+        inputs = find_inputs(read_model(whole))
+        reference = Reference(whole, [whole_feed(inputs, trial) for trial in TRIALS])
+        original_frames = len(reference.sounds[0]) // split.hop
+        against = reference.compare(streamed)
     return Verdict(
         path=model,
         cut="before the flow" if split.cut == "before_flow" else "at the decoder",
         decoding="steps" if split.steps else "windows",
         context_frames=split.context.left,
         hop_samples=split.hop,
-        pieces_error=pieces_error,
-        whole_error=whole_error,
-        frames=encoded.total,
+        pieces=pieces,
+        whole=against,
+        cut_here=decoder is None,
+        frames=encoded[0].total,
         original_frames=original_frames,
     )
 
 
-def _pieces_error(parts: Parts, split: Split) -> float:
-    """One sentence encoded, then decoded by the original operators at once and as we stream it."""
-    encoded = _encoded(split, TRIAL_IDS * 8)
-    fixed = {k: v for k, v in encoded.fixed.items() if k in split.decoder_inputs}
-    plain = onnx_session(write_model(parts.decoder))
-    once = decode_at_once(plain, encoded.frames(0, encoded.total), fixed, parts.mask)
-    return difference(once, _streamed(encoded, split))
+def _compare_pieces(
+    parts: Parts, encoded: Sequence[Encoded], streamed: Sequence[Block]
+) -> Comparison:
+    """Encoded sentences decoded by the original operators at once, and as we stream them."""
+    names = {value.name for value in parts.decoder.inputs}
+    feeds = [
+        decoder_feed(
+            each.frames(0, each.total),
+            {name: value for name, value in each.fixed.items() if name in names},
+            parts.mask,
+        )
+        for each in encoded
+    ]
+    return Reference(write_model(parts.decoder), feeds).compare(streamed)
 
 
-def _encoded(split: Split, ids: Sequence[int]) -> Encoded:
-    """A sentence as the kept encoder has it, with all chance off."""
+def _encoded(split: Split, trial: Trial) -> Encoded:
+    """A sentence as the kept encoder has it."""
     session = onnx_session(split.encoder)
     rng = np.random.default_rng(0)
-    return encode(session, split.cut, np.array(ids, np.int64), 0, QUIET, rng)
+    return encode(session, split.cut, np.array(trial.ids, np.int64), 0, trial.scales, rng)
 
 
 def _streamed(encoded: Encoded, split: Split) -> Block:

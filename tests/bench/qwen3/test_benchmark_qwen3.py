@@ -106,7 +106,7 @@ def example() -> Utterance:
         chunk_frames=[1, 2],
         prefill_s=0.1,
         frames=3,
-        predictor_passes=39,
+        forward_passes=39,
     )
     return Utterance(report, Arrivals((0.2, 0.5), (0.08, 0.16)))
 
@@ -120,7 +120,7 @@ def test_a_summary_sums_up_all_utterances() -> None:
     assert summary.uninterrupted_start.p50_ms == 420.0
     assert summary.gap.p95_ms == 300.0
     assert summary.frames_a_call == 1.5
-    assert summary.passes_a_frame == 13.0
+    assert summary.forward_passes_a_frame == 13.0
 
 
 def run(scratch: Path, *options: str) -> dict:
@@ -143,8 +143,13 @@ def test_a_dry_run_measures_every_part_and_draws(tmp_path: Path) -> None:
         *("--draft-tokens", "2", "--emulate-acceptance", "--picture", str(picture)),
     )
     plain, drafted, emulated = report["rows"]
-    assert plain["summary"]["passes_a_frame"] == 15
-    assert 1 < emulated["summary"]["passes_a_frame"] < drafted["summary"]["passes_a_frame"] <= 15
+    assert plain["summary"]["forward_passes_a_frame"] == 15
+    assert (
+        1
+        < emulated["summary"]["forward_passes_a_frame"]
+        < drafted["summary"]["forward_passes_a_frame"]
+        <= 15
+    )
     assert "emulated" in emulated["label"]
     assert emulated["emulated_codes_a_pass"] == 2.47
     for row in report["rows"]:

@@ -178,4 +178,4 @@ def test_official_greedy_frames_come_out_of_draft_tokens_too(
     ):
         codes = predictor.frame(state, hidden, int(code0), GREEDY, SeededDraws(0))
         assert codes.tolist() == expected.tolist()
-    assert state.passes <= 15 * len(known["predictor/code0"])
+    assert state.forward_passes <= 15 * len(known["predictor/code0"])

@@ -12,11 +12,9 @@ from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
-    TOLERANCE,
     FramesOf,
     decode_at_once,
     decode_in_pieces,
-    difference,
     fixed_inputs,
     random_frames,
 )
@@ -24,6 +22,7 @@ from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
 from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, Parts, adopt_pair, cut_voice
+from s2s.tts.vits.reference import TOLERANCE, difference
 from s2s.tts.vits.windows import Context
 
 DATA = Path(__file__).parents[2] / "data" / "vits"

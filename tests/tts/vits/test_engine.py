@@ -12,13 +12,13 @@ import pytest
 
 from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model
-from s2s.system.onnx import onnx_session
-from s2s.tts.vits.check import QUIET, TOLERANCE, difference, whole_audio
+from s2s.tts.vits.check import QUIET, Trial, whole_feed
 from s2s.tts.vits.encoding import Scales, TokenFrames
 from s2s.tts.vits.engine import Engine, OneShotEngine, Utterance, load_engine
 from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VoiceError
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.pace import measure_pace
+from s2s.tts.vits.reference import TOLERANCE, Reference, difference
 
 DATA = Path(__file__).parents[2] / "data" / "vits"
 IDS = {"_": [0], "^": [1], "$": [2], **{chr(97 + i): [3 + i] for i in range(26)}}
@@ -54,7 +54,8 @@ def sound(utterance: Utterance) -> Block:
 @pytest.mark.parametrize("name", ["plain", "speakers", "coarse", "steady", "pooled"])
 def test_without_chance_it_is_the_whole_graphs_sound(load: Load, name: str) -> None:
     path = DATA / f"{name}.onnx"
-    whole = whole_audio(onnx_session(path), find_inputs(read_model(path)), SENTENCE)
+    feed = whole_feed(find_inputs(read_model(path)), Trial(tuple(SENTENCE)))
+    [whole] = Reference(path, [feed]).sounds
     streamed = sound(load(name).begin(SENTENCE, scales=QUIET))
     assert difference(whole, streamed) <= TOLERANCE
 

@@ -3,20 +3,23 @@
 import numpy as np
 import pytest
 
+from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model, write_model
 from s2s.models.store import Store
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import (
-    TOLERANCE,
     FramesOf,
+    compare_windows,
     decode_at_once,
     decode_in_pieces,
-    difference,
     random_frames,
+    sentence,
 )
 from s2s.tts.vits.decoding import SteppedDecoding, WindowedDecoding
+from s2s.tts.vits.engine import load_engine
 from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, cut_voice
+from s2s.tts.vits.reference import TOLERANCE, difference
 from s2s.tts.vits.verify import verify_voice
 from s2s.tts.vits.windows import Context
 
@@ -61,6 +64,8 @@ def test_two_frames_less_is_wrong() -> None:
     whole = decode_at_once(plain, frames, {}, None)
     windowed = WindowedDecoding(plain, Context(9, 9), 256, FramesOf(frames), 90, {}, False)
     assert difference(whole, decode_in_pieces(windowed, 90, (8, 16, 32))) > TOLERANCE
+    assert not compare_windows(parts, Context(9, 9), 256).same, "no rounding excuses a wrong cut"
+    assert compare_windows(parts, Context(11, 11), 256).same
 
 
 def test_it_verifies() -> None:
@@ -69,3 +74,21 @@ def test_it_verifies() -> None:
     assert verdict.decoding == "steps"
     assert verdict.cut == "before the flow"
     assert verdict.frames == verdict.original_frames
+    assert verdict.faithful
+    assert verdict.whole is not None
+    assert verdict.whole.error > TOLERANCE, "a bound of its own would have refused a good voice"
+
+
+def test_the_same_schedule_gives_the_same_bits_and_another_one_rounds() -> None:
+    """The streamed voice in words of `reference`: what is exact, and what is float noise."""
+    engine = load_engine(Store().path("piper-joe"), threads=1)
+    ids = sentence(24)
+
+    def spoken(*schedule: int) -> Block:
+        pieces = engine.begin(ids, seed=5, schedule=schedule).pieces()
+        return np.concatenate([piece.samples for piece in pieces])
+
+    first = spoken(8, 16, 32)
+    assert np.array_equal(first, spoken(8, 16, 32))
+    for schedule in ((1, 7, 3), (64,), (100_000,)):
+        assert difference(first, spoken(*schedule)) <= TOLERANCE

@@ -21,7 +21,7 @@ from s2s.models.onnx_file import (
     write_model,
 )
 from s2s.tts.vits import split as split_module
-from s2s.tts.vits.check import TRIAL_IDS, parts_audio
+from s2s.tts.vits.check import TRIALS, parts_sounds
 from s2s.tts.vits.errors import CutError, ModelFileError
 from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
 from s2s.tts.vits.graph.graph import Graph
@@ -227,8 +227,8 @@ def test_a_graph_that_makes_a_value_twice_is_refused() -> None:
 def test_a_cut_that_changes_the_voice_is_refused(
     voice: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    silence = np.zeros(10, np.float32)
-    monkeypatch.setattr(split_module, "whole_audio", lambda *_: silence)
+    silence = [np.zeros(10, np.float32)] * len(TRIALS)
+    monkeypatch.setattr(split_module, "parts_sounds", lambda *_: silence)
     with pytest.raises(CutError, match="differs from the whole graph by inf"):
         split_voice(voice("steady"))
 
@@ -269,9 +269,10 @@ def test_names_do_not_matter() -> None:
             Model(renamed, model.weights, model.inputs, model.outputs, 8, {"": model.opset})
         )
     )
-    one = parts_audio(cut_voice(model, "before_flow"), TRIAL_IDS)[0]
-    two = parts_audio(cut_voice(other, "before_flow"), TRIAL_IDS)[0]
-    assert np.array_equal(one, two)
+    ours = parts_sounds(cut_voice(model, "before_flow"), TRIALS)
+    theirs = parts_sounds(cut_voice(other, "before_flow"), TRIALS)
+    for one, two in zip(ours, theirs, strict=True):
+        assert np.array_equal(one, two)
 
 
 def test_the_cut_is_before_the_first_upsampling_not_in_the_flow() -> None:

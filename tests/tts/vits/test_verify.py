@@ -8,6 +8,7 @@ import pytest
 
 from s2s.models.onnx_file import read_model, tensor, write_model
 from s2s.tts.vits import verify as verify_module
+from s2s.tts.vits.reference import Comparison
 from s2s.tts.vits.verify import Verdict, verify_voice
 
 DATA = Path(__file__).parents[2] / "data" / "vits"
@@ -28,8 +29,9 @@ def test_a_good_voice_passes_both_checks(folder: Path, name: str) -> None:
     assert verdict.cut == "before the flow"
     assert verdict.decoding == ("windows" if name == "pooled" else "steps")
     assert verdict.frames == verdict.original_frames
-    assert verdict.whole_error is not None
-    assert verdict.whole_error <= 1e-5
+    assert verdict.faithful
+    assert verdict.whole is not None
+    assert verdict.whole.error <= 1e-5
 
 
 def test_a_pair_is_checked_against_its_original(folder: Path) -> None:
@@ -68,7 +70,7 @@ def weight_of(value: float):
 
 
 def test_a_lossy_split_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verify_module, "_pieces_error", lambda *_: 2e-4)
+    monkeypatch.setattr(verify_module, "_compare_pieces", lambda *_: Comparison(2e-4, 1e-5))
     verdict = verify_voice(folder / "steady.onnx")
     assert not verdict.lossless
     assert not verdict.passed
@@ -78,5 +80,5 @@ def test_a_lossy_split_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ("frames", "original", "kept"), [(100, 100, True), (101, 100, True), (97, 100, False)]
 )
 def test_a_drift_of_one_percent_is_allowed(frames: int, original: int, kept: bool) -> None:
-    verdict = Verdict(Path("x"), "", "", 1, 1, 0.0, None, frames, original)
+    verdict = Verdict(Path("x"), "", "", 1, 1, Comparison(0.0, 1e-5), None, True, frames, original)
     assert verdict.prosody_kept is kept

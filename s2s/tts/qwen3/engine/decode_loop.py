@@ -90,7 +90,7 @@ class FrameReport:
     """Time in which it stood still because the next token of the text had not come."""
     talker_s: list[float] = field(default_factory=list)
     predictor_s: list[float] = field(default_factory=list)
-    predictor_passes: int = 0
+    forward_passes: int = 0
     """Forward passes of the code predictor."""
 
 
@@ -189,12 +189,12 @@ def frames(
         if code0 == spec.ids.eos:
             yield Stop(StopReason.END, index)
             return
-        began, passes = perf_counter(), states[1].passes
+        began, passes = perf_counter(), states[1].forward_passes
         rest = model.predictor.frame(
             states[1], out.hidden, code0, generation.predictor, run.predictor_draws
         )
         report.predictor_s.append(perf_counter() - began)
-        report.predictor_passes += states[1].passes - passes
+        report.forward_passes += states[1].forward_passes - passes
         report.frames += 1
         codes = np.concatenate([[code0], rest])
         limit = frame_limit(prompt, spec, run)

@@ -61,7 +61,7 @@ class Report(FrameReport):
         if self.retries:
             found["retries"] = self.retries
         if self.predictor_s:
-            found["passes_a_frame"] = round(self.predictor_passes / len(self.predictor_s), 2)
+            found["forward_passes_a_frame"] = round(self.forward_passes / len(self.predictor_s), 2)
         if self.audio_s:
             found["rtf"] = round(self.work_s / self.audio_s, 3)
             found["first_chunk_ms"] = round(1000 * self.chunk_at_s[0], 1)

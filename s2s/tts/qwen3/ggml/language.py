@@ -179,11 +179,11 @@ class GgmlTalker:
 
 
 class GgmlPredictorState:
-    """The cache of one frame. ``passes`` counts the passes made with it."""
+    """The cache of one frame. ``forward_passes`` counts those made with it."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.passes = 0
+        self.forward_passes = 0
 
     def close(self) -> None:
         """Free the cache."""
@@ -263,7 +263,7 @@ class _Frame:
         return self._tables.logits(group, hidden)
 
     def _pass(self, vectors: Floats, outputs: int) -> Floats:
-        self._state.passes += 1
+        self._state.forward_passes += 1
         self._state.context.feed(vectors, outputs)
         return self._state.context.hiddens(outputs)
 

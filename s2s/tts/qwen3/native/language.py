@@ -146,11 +146,11 @@ class NativeTalker:
 
 
 class NativePredictorState:
-    """The cache of one frame. ``passes`` counts the passes made with it."""
+    """The cache of one frame. ``forward_passes`` counts those made with it."""
 
     def __init__(self, cache: StackCache) -> None:
         self.cache = cache
-        self.passes = 0
+        self.forward_passes = 0
 
     def close(self) -> None:
         """Free the cache."""
@@ -236,7 +236,7 @@ class NativePredictor:
         )
         if passes < 0:
             raise KernelError("no memory for a frame")
-        state.passes += passes
+        state.forward_passes += passes
         return chosen.astype(np.int64)
 
     def _narrow(self, hidden: Floats) -> Floats:

@@ -204,7 +204,7 @@ class _WholeFrame:
             **self._turns,
         }
         (found,) = self._session.run(None, feeds)
-        state.passes += groups
+        state.forward_passes += groups
         return np.asarray(found, np.int64)
 
 

@@ -91,7 +91,7 @@ class OnnxCache:
     length: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((), np.int32))
     positions: int = 0
     """How many have been fed."""
-    passes: int = 0
+    forward_passes: int = 0
     """Runs made."""
     closed: bool = False
     runs: dict[int, _Run] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class StackGraph:
         cache.end[0], cache.length[()] = stop - 1, stop
         self._session.run_with_iobinding(run.binding)
         cache.positions = stop
-        cache.passes += 1
+        cache.forward_passes += 1
         return run.outputs
 
     def _bind(self, cache: OnnxCache, count: int) -> _Run:

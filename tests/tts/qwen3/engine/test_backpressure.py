@@ -52,7 +52,7 @@ class Working:
     clock: Clock
     frames: int = 0
     decoded: int = 0
-    passes: int = 0
+    forward_passes: int = 0
 
     def close(self) -> None: ...
 

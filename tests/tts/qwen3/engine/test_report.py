@@ -16,7 +16,7 @@ SPOKEN = Report(
     stall_s=7.0,
     talker_s=[0.02] * 9,
     predictor_s=[0.03] * 10,
-    predictor_passes=95,
+    forward_passes=95,
     trimmed_frames=1,
     decoded_frames=[2, 8],
     codec_s=[0.06, 0.18],
@@ -45,7 +45,7 @@ def test_a_segment_says_why_it_ended_and_what_it_took() -> None:
     assert segment.measures == {
         "frames": 10,
         "trimmed_frames": 1,
-        "passes_a_frame": 9.5,
+        "forward_passes_a_frame": 9.5,
         "rtf": round((0.1 + 0.18 + 0.3 + 0.24) / 0.72, 3),  # nothing of the seven seconds
         "first_chunk_ms": 250.0,
         "uninterrupted_start_ms": 820.0,

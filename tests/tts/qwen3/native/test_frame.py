@@ -77,7 +77,7 @@ def test_greedy_codes_are_those_of_the_loop(draft_tokens: int, predictor: Native
         expected = choose_codes(Passes(predictor, hidden, at), 0, GREEDY, SeededDraws(0))
         codes = predictor.frame(state, hidden, at, GREEDY, SeededDraws(0))
         np.testing.assert_array_equal(codes, expected)
-    assert state.passes <= 15 * 12
+    assert state.forward_passes <= 15 * 12
 
 
 @pytest.mark.parametrize("draft_tokens", [0, 1, 2, 4])
@@ -161,7 +161,7 @@ def test_a_lot_instead_of_a_verdict_is_for_measuring_alone(
         monkeypatch.setattr(native, "acceptance", chance)
         state = predictor.new_state()
         predictor.frame(state, hidden, 7, Sampling(), SeededDraws(0))
-        passes[chance] = state.passes
+        passes[chance] = state.forward_passes
     assert native.acceptance == 1.0
     assert passes[0.0] == 15
     assert passes[1.0] == 6  # one code, then three a pass

@@ -151,7 +151,7 @@ def test_draft_tokens_change_no_greedy_code(draft_tokens: int, model_of: Open) -
             plain.frame(states[0], vector, at, GREEDY, SeededDraws(0)),
             drafting.frame(states[1], vector, at, GREEDY, SeededDraws(0)),
         )
-    assert states[0].passes == 15 * len(hidden)
+    assert states[0].forward_passes == 15 * len(hidden)
 
 
 def test_states_are_independent(model_of: Open) -> None:

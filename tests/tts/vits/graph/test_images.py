@@ -7,9 +7,10 @@ import pytest
 
 from s2s.models.onnx_file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
 from s2s.system.onnx import onnx_session
-from s2s.tts.vits.check import decode_at_once, difference, fixed_inputs, random_frames
+from s2s.tts.vits.check import decode_at_once, fixed_inputs, random_frames
 from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.parts import CUTS, Cut, cut_voice
+from s2s.tts.vits.reference import difference
 
 DATA = Path(__file__).parents[3] / "data" / "vits"
 

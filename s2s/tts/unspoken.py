@@ -1,0 +1,62 @@
+"""What is said when nothing of an answer can be: an empty one, emoji, code, thinking alone, or a
+script that the voice lacks. Silence would sound like a fault.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+_NO_ANSWER = {
+    "en": "Sorry, I have no answer to that.",
+    "de": "Entschuldigung, darauf habe ich keine Antwort.",
+    "fr": "Désolé, je n'ai pas de réponse à cela.",
+    "es": "Lo siento, no tengo respuesta para eso.",
+    "it": "Mi dispiace, non ho una risposta.",
+    "pt": "Desculpe, não tenho resposta para isso.",
+    "nl": "Sorry, daar heb ik geen antwoord op.",
+    "pl": "Przepraszam, nie mam na to odpowiedzi.",
+    "ru": "Извините, у меня нет на это ответа.",
+    "tr": "Üzgünüm, buna bir cevabım yok.",
+    "zh": "抱歉，这个问题我没有答案。",
+    "ja": "すみません、それにはお答えできません。",
+    "ko": "죄송합니다, 그것에 대한 답이 없습니다.",
+}
+_ONLY_SHOWN = {
+    "en": "I can only show you the answer, there is nothing in it that I can say.",
+    "de": "Ich kann die Antwort nur zeigen, es gibt darin nichts zu sagen.",
+    "fr": "Je peux seulement afficher la réponse, il n'y a rien à dire.",
+    "es": "Solo puedo mostrar la respuesta, no hay nada que decir en ella.",
+    "it": "Posso solo mostrare la risposta, non c'è niente da dire.",
+    "pt": "Só posso mostrar a resposta, não há nada para dizer.",
+    "nl": "Ik kan het antwoord alleen laten zien, er valt niets uit te spreken.",
+    "pl": "Mogę tylko pokazać odpowiedź, nie ma w niej nic do powiedzenia.",
+    "ru": "Я могу только показать ответ, произнести в нём нечего.",
+    "tr": "Cevabı yalnızca gösterebilirim, söylenecek bir şey yok.",
+    "zh": "我只能显示这个答案，里面没有可以念出来的内容。",
+    "ja": "答えは画面に表示します。読み上げられる内容がありません。",
+    "ko": "답은 화면에만 표시할 수 있습니다. 읽을 내용이 없습니다.",
+}
+
+
+def is_answer(text: str) -> bool:
+    """Whether there is anything to show: a letter, a digit, a symbol; dots and dashes are none."""
+    return any(unicodedata.category(char)[0] in "LNS" for char in text)
+
+
+def unspoken_phrase(
+    text: str, heard: str | None, supported: Sequence[str]
+) -> tuple[str, str | None]:
+    """What to say in place of an answer, and its language.
+
+    Args:
+        text: what there is to show; may be empty.
+        heard: ISO 639-1 code of what the person speaks; None when unknown.
+        supported: codes that the voice has, its own first; empty when it names none.
+    """
+    language = (heard or "en").split("-")[0].lower()
+    if supported and language not in supported:
+        language = supported[0]
+    phrases = _ONLY_SHOWN if is_answer(text) else _NO_ANSWER
+    known = language.split("-")[0].lower()
+    return phrases.get(known, phrases["en"]), language
