@@ -1,7 +1,7 @@
 """The text-to-speech stage: one for every backend.
 
 It alone commits turns, as late as possible: the answer is made while the speaker may still go on,
-and nothing of it leaves before nobody can take it back.
+and nothing of it leaves while it can still be taken back.
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ from s2s.core.arrays import Floats, Ids
 from s2s.tts.qwen3.sampling import Draws, Sampling
 
 Stale = Callable[[], bool]
-"""Asked again and again: true once nobody wants the rest."""
+"""Asked again and again: true once the utterance is cancelled."""
 
 
 class Stopped(Exception):
-    """A decoder was told that nobody wants the sound any more."""
+    """A decoder was told that the utterance is cancelled."""
 
 
 def never() -> bool:

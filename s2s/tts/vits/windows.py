@@ -111,7 +111,10 @@ class Cost:
 
 
 def fit_cost(measured: Iterable[tuple[int, float]]) -> Cost:
-    """Least squares line through (frames, seconds); never negative."""
+    """Least squares line through (frames, seconds); never negative.
+
+    Qwen3-TTS fits otherwise: see docs/decisions/two-chunk-planners.md.
+    """
     points = list(measured)
     if not points:
         raise ValueError("no measurements to fit")

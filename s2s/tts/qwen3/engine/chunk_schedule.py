@@ -258,7 +258,7 @@ def edge_schedule(costs: Costs) -> ScheduleConfig:
     """The schedule for a machine: a first chunk small enough to be early and large enough that
     what follows keeps ahead of playback, with something in reserve; then chunks as large as the
     sound that still waits allows (`_Paced`). The largest throughout for a machine that cannot keep
-    up: it does the least work, and whoever plays has to wait.
+    up: it does the least work, and playback has to wait.
     """
     most = _most_frames(costs)
     wishes = (_first_frames(costs, most, *reserve) for reserve in _EDGE_RESERVES)
@@ -279,7 +279,7 @@ def _first_frames(costs: Costs, most: int, reserve: float, latest_ms: float) -> 
 
 
 def _most_frames(costs: Costs) -> int:
-    """The largest chunk: longer calls gain nothing, and nobody can stop them."""
+    """The largest chunk: longer calls gain nothing, and delay a stop."""
     for frames in range(_EDGE_MOST_FRAMES, 1, -1):
         if costs.call_ms + frames * costs.decode_ms <= _EDGE_LONGEST_CALL_MS:
             return frames

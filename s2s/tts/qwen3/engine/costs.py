@@ -1,4 +1,7 @@
-"""What a frame of speech costs on a machine: numbers alone, knowing no model."""
+"""What a frame of speech costs on a machine: numbers alone, knowing no model.
+
+VITS has a line and a planner of its own: see docs/decisions/two-chunk-planners.md.
+"""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ class SamplingRun:
 
 @dataclass(slots=True)
 class FrameReport:
-    """What making the frames took: for whoever measures, nothing is decided by it. Times are wall
-    time in seconds."""
+    """What making the frames took: for measuring, nothing is decided by it. Times are wall time in
+    seconds."""
 
     stop_reason: StopReason | None = None
     """Why the speech stopped; None while it goes on, or when it was closed before its end."""

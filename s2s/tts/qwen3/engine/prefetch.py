@@ -54,7 +54,7 @@ class _Producer(Generic[T]):
     takes_back: Callable[[T, T], bool] | None
 
     def run(self) -> None:
-        """Make items until the end, or until nobody reads them."""
+        """Make items until the end, or until the reader has closed."""
         try:
             for item in self.source:
                 self._withdraw(item)

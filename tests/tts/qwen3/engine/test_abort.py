@@ -225,7 +225,7 @@ def test_stops_at_random_moments_leave_nothing_behind(
 
 
 @pytest.mark.parametrize("frames_ahead", [0, 3])
-def test_whoever_stops_listening_stops_the_work(
+def test_a_reader_that_stops_listening_stops_the_work(
     rig: Rig[State, PredictorState], frames_ahead: int
 ) -> None:
     engine = rig.engine(frames_ahead)
@@ -245,7 +245,7 @@ def test_whoever_stops_listening_stops_the_work(
 
 
 def test_after_a_stop_speech_starts_as_softly_as_ever(rig: Rig[State, PredictorState]) -> None:
-    """The 5 ms of the fade and the withheld frames are those of a fresh engine."""
+    """The 5 ms of the fade and the trimmed frames are those of a fresh engine."""
     plain = rig.whole(rig.engine(start_trim=UNTOUCHED))
     frame = rig.decoder.samples_per_frame
     loudness = [float(np.sqrt(np.mean(plain[at * frame :][:frame] ** 2))) for at in range(2)]
@@ -262,5 +262,5 @@ def test_after_a_stop_speech_starts_as_softly_as_ever(rig: Rig[State, PredictorS
         heard = np.concatenate([chunk.pcm for chunk in speech.chunks])
         assert np.array_equal(heard, expected)
         assert speech.report.trimmed_frames == 2
-        assert sum(speech.report.decoded_frames) == FRAMES  # decoded once, also what is withheld
+        assert sum(speech.report.decoded_frames) == FRAMES  # decoded once, also what is trimmed
     engine.close()

@@ -212,7 +212,7 @@ SLACK_S = (CHUNK + 1) * FRAME_S + 0.3
 """A chunk cut into blocks, one more in the making, and the blocks on their way."""
 
 
-def test_nobody_listens_and_the_talker_stands_still_after_two_seconds(rig: Rig) -> None:
+def test_without_a_listener_the_talker_stands_still_after_two_seconds(rig: Rig) -> None:
     rig.wait(60.0)
     assert AHEAD_S <= rig.unplayed_s <= AHEAD_S + SLACK_S
     frames, decoded = rig.work.frames, rig.work.decoded

@@ -151,7 +151,7 @@ def test_the_first_chunk_where_a_call_of_the_decoder_has_a_price(
     assert start_ms(config, costs) == first_ms
 
 
-def test_calls_are_no_longer_than_somebody_who_stops_it_would_wait() -> None:
+def test_calls_are_no_longer_than_a_stop_may_take() -> None:
     assert edge_schedule(Costs(20, 25, 24)).codec_chunk_frames == 9
     assert edge_schedule(Costs(5, 1, 1)).codec_chunk_frames == 25
 

@@ -230,7 +230,7 @@ def bench_of_same(bench: Bench) -> Engine[Cache, Cache, Heard]:
 
 @dataclass
 class Impatience:
-    """Says that nobody listens any more from question ``patience`` on; notes the work at that."""
+    """Cancels from question ``patience`` on; notes the work at that."""
 
     bench: Bench
     patience: int = 1_000_000
@@ -324,7 +324,7 @@ def test_a_cloned_voice_goes_on_from_its_recording(tiny_qwen3: Callable[[str], P
     bench.engine.close()
 
 
-def test_leading_silence_is_withheld_and_the_start_fades_in(bench: Bench) -> None:
+def test_leading_silence_is_trimmed_and_the_start_fades_in(bench: Bench) -> None:
     guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
     plain = sound_of(bench.make(guards).speak(TEXT))
     loud_floor = StartTrim(silent_frames=3, silence_dbfs=0.0, fade_in_ms=0.25)
@@ -352,8 +352,8 @@ def test_a_guard_ends_it_and_what_it_found_is_not_heard(bench: Bench) -> None:
     assert speech.report.frames == 12
 
 
-def test_circles_that_nobody_heard_are_left_by_another_attempt(bench: Bench) -> None:
-    """One code twice in a row counts as a circle here; a seed is found whose first attempt only
+def test_an_unheard_repetition_loop_is_left_by_another_run(bench: Bench) -> None:
+    """One code twice in a row counts as a loop here; a seed is found whose first run only
     has one."""
     guards = replace(UNGUARDED, frames_per_token=1, spare_frames=0, least_frames=FRAMES)
     whole_at_once = ScheduleConfig(codec_chunk_ramp=(100, 100))
@@ -368,25 +368,25 @@ def test_circles_that_nobody_heard_are_left_by_another_attempt(bench: Bench) -> 
     codes = np.concatenate([chunk.codes for chunk in chunks])
     assert speech.report.frames == len(codes) == FRAMES
     assert (np.diff(codes[:, 0]) != 0).all()
-    assert speech.report.talker_steps > FRAMES - 1  # the first attempt counts as work
+    assert speech.report.talker_steps > FRAMES - 1  # the first run counts as work
     assert speech.report.prefilled_positions < speech.report.prompt_positions  # prompt kept
     again = engine.speak(TEXT, seed=seed, schedule=whole_at_once)
     assert sound_of(again).tolist() == np.concatenate([c.pcm for c in chunks]).tolist()
     first = bench.make(guards).speak(TEXT, seed=seed, schedule=whole_at_once)
     codes = np.concatenate([chunk.codes for chunk in first.chunks])
-    circle = int(np.flatnonzero(np.diff(codes[:, 0]) == 0)[0])
-    assert circle > 0
+    loop = int(np.flatnonzero(np.diff(codes[:, 0]) == 0)[0])
+    assert loop > 0
     # Once something was heard, it only ends, before more of what says nothing.
     flat = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=1)
     heard = engine.speak(TEXT, seed=seed, schedule=flat)
     kept = np.concatenate([chunk.codes for chunk in heard.chunks])
     assert heard.report.stop_reason is StopReason.REPETITION
     assert heard.report.retries == 0
-    assert kept.tolist() == codes[: circle + 1].tolist()
+    assert kept.tolist() == codes[: loop + 1].tolist()
 
 
-def test_endless_circles_end(bench: Bench) -> None:
-    guards = replace(UNGUARDED, repeats=1)  # any four frames are a circle
+def test_endless_repetition_loops_end(bench: Bench) -> None:
+    guards = replace(UNGUARDED, repeats=1)  # any four frames are a loop
     late = ScheduleConfig(codec_chunk_ramp=(100, 100))
     speech = bench.make(guards).speak(TEXT, schedule=late)
     chunks = list(speech.chunks)

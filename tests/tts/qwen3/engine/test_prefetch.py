@@ -52,7 +52,7 @@ def test_it_never_works_further_ahead_than_the_limit(limit: int) -> None:
     assert threads() == []
 
 
-def test_it_works_while_nobody_reads() -> None:
+def test_it_works_while_it_is_not_read() -> None:
     counter = Counter(50)
     items = ahead(iter(counter), 5, NAME)
     next(items)
@@ -69,7 +69,7 @@ def test_an_error_comes_after_what_was_made_before_it() -> None:
     assert threads() == []
 
 
-def test_an_item_takes_back_what_nobody_has_read() -> None:
+def test_an_item_takes_back_what_is_unread() -> None:
     """Here ten takes back the unread numbers from six on."""
     counter = Counter(11)
     items = ahead(iter(counter), 20, NAME, lambda new, unread: new == 10 and unread >= 6)

@@ -107,7 +107,7 @@ def test_a_run_that_was_stopped_gives_nothing_more() -> None:
     assert not sounding.discarded
 
 
-def test_a_repetition_loop_that_nobody_heard_is_discarded_but_not_the_last() -> None:
+def test_an_unheard_repetition_loop_is_discarded_but_not_the_last() -> None:
     items = [*frames(3), Stop(StopReason.REPETITION, 2)]
     sounding, _ = sounding_of(Loud(), AT_ONCE)
     assert heard(sounding, items, last=False) == []

@@ -274,11 +274,11 @@ def test_each_takes_the_other_ones_states(
 
 
 def test_a_fork_goes_its_own_way(native: CheckpointDecoder, codes: np.ndarray) -> None:
-    primed = native.new_state()
-    native.decode(primed, codes[:7])
-    expected = native.decode(native.fork(primed), codes[7:12])
-    native.decode(native.fork(primed), codes[20:30])
-    np.testing.assert_array_equal(native.decode(primed, codes[7:12]), expected)
+    warm = native.new_state()
+    native.decode(warm, codes[:7])
+    expected = native.decode(native.fork(warm), codes[7:12])
+    native.decode(native.fork(warm), codes[20:30])
+    np.testing.assert_array_equal(native.decode(warm, codes[7:12]), expected)
 
 
 def test_wrong_codes_and_states_are_refused(native: CheckpointDecoder, codes: np.ndarray) -> None:

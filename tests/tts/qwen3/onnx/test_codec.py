@@ -154,12 +154,12 @@ def test_a_primed_voice_continues_at_the_sample_after_its_reference(
     """The official way decodes reference and speech together and cuts ref_len * 1920 samples."""
     reference, speech = codes[:37], codes[37:60]
     together = decoder.decode(decoder.new_state(), codes[:60])[37 * 1920 :]
-    primed = decoder.new_state()
-    decoder.decode(primed, reference)
-    for _ in range(2):  # a fork leaves the primed state as it was
-        sound = decode_split_from(decoder, decoder.fork(primed), speech)
+    warm = decoder.new_state()
+    decoder.decode(warm, reference)
+    for _ in range(2):  # a fork leaves the warm-start state as it was
+        sound = decode_split_from(decoder, decoder.fork(warm), speech)
         np.testing.assert_allclose(sound, together, rtol=0, atol=TOLERANCE)
-    assert primed.position == 37
+    assert warm.position == 37
     cold = decoder.decode(decoder.new_state(), speech)
     assert np.abs(cold - together).max() > 0.05
 
