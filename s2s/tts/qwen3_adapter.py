@@ -111,12 +111,13 @@ class Qwen3Config:
     )
     codec_chunk_ramp: tuple[int, ...] = setting(
         (),
-        "Frames of the first chunks, as the server does it, such as 2,4,8,16; for the first two.",
+        "Frames of the first chunks, as the server does it, such as 2,4,8,16; then "
+        "codec_chunk_frames. Overrides the first one.",
     )
     codec_chunk_adaptive: bool | None = setting(
         None,
-        "Chunks grow with the sound that is unplayed, as the server does it; instead of the "
-        "three others.",
+        "Chunks grow up to codec_chunk_frames with the sound that is unplayed, as the server does "
+        "it. Overrides the first ones.",
     )
     codec_left_context_frames: int | None = setting(
         None,

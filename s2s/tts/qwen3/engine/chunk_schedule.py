@@ -164,7 +164,7 @@ class _Paced:
             self._play_from_ms = free_ms
         self._emitted += frames
         until_ms = self._play_from_ms + self._emitted * FRAME_MS
-        codes_from_ms = now_ms if costs.together else free_ms
+        codes_from_ms = now_ms if costs.overlapped else free_ms
         for size in range(self._most, self._least, -1):
             decode_from_ms = max(codes_from_ms + size * costs.codes_ms, free_ms)
             takes_ms = decode_from_ms + costs.decoded_ms(size) - now_ms
@@ -226,7 +226,7 @@ def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[fl
             continue
         free_ms = costs.ready_ms(free_ms, length - size, size)
         chunks.append((free_ms, size))
-        if not costs.together:
+        if not costs.overlapped:
             before, since_ms = length, free_ms
     return chunks
 

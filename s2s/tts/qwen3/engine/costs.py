@@ -18,41 +18,41 @@ class Costs:
     """What a machine needs, in milliseconds.
 
     codes_ms: the codes of one frame. call_ms, decode_ms: a call of the decoder, and each frame in
-    it. together: codes are made while others are decoded; else the two take turns.
+    it. overlapped: codes are made while others are decoded; else the two take turns.
     """
 
     codes_ms: float
     call_ms: float = 0.0
     decode_ms: float = 0.0
-    together: bool = False
+    overlapped: bool = False
 
     @classmethod
     def measured(
-        cls, codes_ms: float, calls: Sequence[tuple[int, float]], together: bool = False
+        cls, codes_ms: float, calls: Sequence[tuple[int, float]], overlapped: bool = False
     ) -> Costs:
         """From calls of the decoder: (frames, milliseconds). The line through the medians of the
         smallest and the largest; calls of one size only leave ``call_ms`` at 0."""
         if not calls:
-            return cls(codes_ms, together=together)
+            return cls(codes_ms, overlapped=overlapped)
         small, large = min(calls)[0], max(calls)[0]
         small_ms = median(took_ms for frames, took_ms in calls if frames == small)
         large_ms = median(took_ms for frames, took_ms in calls if frames == large)
         if small == large:
-            return cls(codes_ms, 0.0, small_ms / small, together)
+            return cls(codes_ms, 0.0, small_ms / small, overlapped)
         decode_ms = min(max(0.0, (large_ms - small_ms) / (large - small)), large_ms / large)
-        return cls(codes_ms, max(0.0, large_ms - large * decode_ms), decode_ms, together)
+        return cls(codes_ms, max(0.0, large_ms - large * decode_ms), decode_ms, overlapped)
 
     def frame_ms(self, frames: int) -> float:
         """One frame of many, in chunks of ``frames``: below FRAME_MS sound is made in real time."""
         each_ms = self.decoded_ms(frames) / frames
-        if self.together:
+        if self.overlapped:
             return max(self.codes_ms, each_ms)
         return self.codes_ms + each_ms
 
     def ready_ms(self, free_ms: float, emitted: int, frames: int) -> float:
         """When a chunk is ready that follows ``emitted`` frames, the last of which was ready at
         ``free_ms``."""
-        if self.together:
+        if self.overlapped:
             return max((emitted + frames) * self.codes_ms, free_ms) + self.decoded_ms(frames)
         return free_ms + frames * self.codes_ms + self.decoded_ms(frames)
 

@@ -29,13 +29,13 @@ class Report(FrameReport):
     began_s: float = 0.0
     """The start, by ``time.perf_counter``: when the first chunk was asked for."""
 
-    def costs(self, together: bool = False) -> Costs:
-        """What this machine needs, as far as this utterance shows. together: see ``Costs``."""
+    def costs(self, overlapped: bool = False) -> Costs:
+        """What this machine needs, as far as this utterance shows. overlapped: see ``Costs``."""
         codes_s = sum(
             median(times) if times else 0.0 for times in (self.talker_s, self.predictor_s)
         )
         calls = zip(self.decoded_frames, (1000 * took_s for took_s in self.codec_s), strict=True)
-        return Costs.measured(1000 * codes_s, list(calls), together)
+        return Costs.measured(1000 * codes_s, list(calls), overlapped)
 
     @property
     def uninterrupted_start_s(self) -> float:

@@ -83,7 +83,7 @@ COSTS = st.builds(
     codes_ms=st.floats(3, 60),
     call_ms=st.floats(0, 40),
     decode_ms=st.floats(1, 40),
-    together=st.booleans(),
+    overlapped=st.booleans(),
 )
 
 
@@ -108,7 +108,7 @@ def test_a_machine_that_is_as_quick_as_measured_never_runs_dry(
     """Or quicker: the schedule is told the costs, the machine needs a share of them."""
     config = edge_schedule(costs)
     real = Costs(
-        costs.codes_ms * share, costs.call_ms * share, costs.decode_ms * share, costs.together
+        costs.codes_ms * share, costs.call_ms * share, costs.decode_ms * share, costs.overlapped
     )
     assert stall_ms(config, frames, real) == pytest.approx(0, abs=1e-3)
 
@@ -120,7 +120,7 @@ def test_with_something_in_reserve_a_slower_moment_is_not_heard(costs: Costs, fr
     reserve = FRAME_MS / costs.frame_ms(first)
     assume(reserve > 1.06)
     slower = Costs(
-        costs.codes_ms * 1.05, costs.call_ms * 1.05, costs.decode_ms * 1.05, costs.together
+        costs.codes_ms * 1.05, costs.call_ms * 1.05, costs.decode_ms * 1.05, costs.overlapped
     )
     assert stall_ms(config, frames, slower) == pytest.approx(0, abs=1e-3)
 

@@ -31,12 +31,12 @@ def test_the_two_latencies_are_told_apart() -> None:
 
 
 def test_costs_are_those_of_a_frame_and_of_a_call() -> None:
-    costs = SPOKEN.costs(together=True)
-    expected = Costs(50.0, 20.0, 20.0, together=True)
+    costs = SPOKEN.costs(overlapped=True)
+    expected = Costs(50.0, 20.0, 20.0, overlapped=True)
     assert [costs.codes_ms, costs.call_ms, costs.decode_ms] == pytest.approx(
         [expected.codes_ms, expected.call_ms, expected.decode_ms]
     )
-    assert costs.together
+    assert costs.overlapped
 
 
 def test_a_segment_says_why_it_ended_and_what_it_took() -> None:
