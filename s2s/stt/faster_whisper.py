@@ -5,7 +5,6 @@ Whisper always hears 30 s at once, so its time hardly depends on the length of w
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
+from s2s.models.fetch import offline
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.stt.silence import is_silent, sound
@@ -173,7 +173,7 @@ def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:
             compute_type=config.compute_type,
             cpu_threads=resources.threads,
             num_workers=1,
-            local_files_only=os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0"),
+            local_files_only=offline(),
         )
     except (RuntimeError, OSError) as error:
         raise SttError(

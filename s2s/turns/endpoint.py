@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.mel import slaney_filters
 from s2s.core.setting import setting
 from s2s.system.onnx import onnx_session
 from s2s.turns.unfinished import log_odds
@@ -115,27 +116,11 @@ def _mel_bands() -> list[tuple[int, npt.NDArray[np.float64]]]:
     core from the speech-to-text model that runs at the same time.
     """
     bands: list[tuple[int, npt.NDArray[np.float64]]] = []
-    for filter_row in _mel_filters():
+    for filter_row in slaney_filters(PIPELINE_HZ, _FFT_SAMPLES, _MELS):
         bins = np.flatnonzero(filter_row)
         first, last = int(bins[0]), int(bins[-1])
         bands.append((first, filter_row[first : last + 1]))
     return bands
-
-
-@functools.cache
-def _mel_filters() -> npt.NDArray[np.float64]:
-    """Triangles of equal area on Slaney's mel scale, float64 [80, 201].
-
-    Slaney, Auditory Toolbox (1998): linear to 1 kHz (15 mel), then 27 mel a factor of 6.4.
-    """
-    top_mel = 15.0 + 27.0 * np.log(PIPELINE_HZ / 2 / 1000.0) / np.log(6.4)
-    mels = np.linspace(0.0, top_mel, _MELS + 2)
-    edges_hz = np.where(mels < 15.0, mels * 200.0 / 3.0, 1000.0 * 6.4 ** ((mels - 15.0) / 27.0))
-    bins_hz = np.linspace(0.0, PIPELINE_HZ / 2, _FFT_SAMPLES // 2 + 1)
-    low, middle, high = edges_hz[:-2, None], edges_hz[1:-1, None], edges_hz[2:, None]
-    rising = (bins_hz - low) / (middle - low)
-    falling = (high - bins_hz) / (high - middle)
-    return np.maximum(0.0, np.minimum(rising, falling)) * (2.0 / (high - low))
 
 
 # --- how long to wait ----------------------------------------------------------------------------

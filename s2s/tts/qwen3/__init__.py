@@ -8,7 +8,8 @@
         ...  # chunk.pcm: float32 [samples] at model.sample_rate_hz
 
 Importing this package loads no runtime: each name is loaded when it is first used. What reads and
-writes checkpoint files has a door of its own, `s2s.tts.qwen3.checkpoint`.
+writes checkpoint files has a door of its own, `s2s.tts.qwen3.checkpoint`: why is said in
+docs/decisions/qwen3-two-doors.md.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 from s2s.system.llama_cpp import installed
-from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
+from s2s.tts.qwen3.checkpoint import GGUFFile
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "benchmark_qwen3_peers.py"

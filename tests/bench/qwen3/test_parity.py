@@ -10,6 +10,9 @@ import pytest
 
 from s2s.app import cli
 from s2s.system.llama_cpp import installed
+from s2s.tts.qwen3 import BACKENDS
+
+NATIVE = next(backend for backend in BACKENDS if backend.name == "native")
 
 pytestmark = [
     pytest.mark.ggml,
@@ -30,8 +33,9 @@ def test_a_row_a_quant_and_float32_agrees(
     assert "random weights" in out
 
 
+@pytest.mark.skipif(NATIVE.missing() is not None, reason=f"native: {NATIVE.missing()}")
 def test_a_row_may_name_its_backend(
-    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, capsys: pytest.CaptureFixture[str]
+    tiny_qwen3: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tiny_qwen3("0.6b-customvoice"))
     quants = "native:q8_0,int8,onnx-f32"

@@ -9,27 +9,20 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from s2s.tts.qwen3.interfaces import Floats
+from s2s.core.arrays import Floats
+from s2s.core.mel import slaney_filters
 
 RATE_HZ = 24_000
 MELS = 128
 _FFT = 1024
 _HOP = 256
-_LOWEST_HZ, _HIGHEST_HZ = 0.0, 12_000.0
 _PAD = (_FFT - _HOP) // 2
 _POWER_FLOOR = 1e-9
 _LOG_FLOOR = 1e-5
 
 MIN_SAMPLES = _PAD + 1
 """A shorter recording cannot be mirrored at its ends."""
-
-# Slaney's scale: linear up to 1 kHz, then 27 steps for each factor of 6.4.
-_LINEAR_HZ = 200.0 / 3.0
-_KNEE_HZ = 1000.0
-_KNEE_MEL = _KNEE_HZ / _LINEAR_HZ
-_LOG_STEP = np.log(6.4) / 27.0
 
 
 def log_mel(pcm: Floats) -> Floats:
@@ -51,27 +44,6 @@ def log_mel(pcm: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def mel_filters() -> npt.NDArray[np.float32]:
+def mel_filters() -> Floats:
     """Triangular filters of equal area, float32 [128, 513]."""
-    bins_hz = np.linspace(0.0, RATE_HZ / 2.0, _FFT // 2 + 1)
-    mels = np.linspace(_to_mel(_LOWEST_HZ), _to_mel(_HIGHEST_HZ), MELS + 2)
-    edges_hz = np.array([_to_hz(mel) for mel in mels])
-    widths = np.diff(edges_hz)
-    distance = edges_hz[:, None] - bins_hz[None, :]
-    rising = -distance[:-2] / widths[:-1, None]
-    falling = distance[2:] / widths[1:, None]
-    triangles = np.maximum(0.0, np.minimum(rising, falling))
-    area = 2.0 / (edges_hz[2:] - edges_hz[:-2])
-    return (triangles * area[:, None]).astype(np.float32)
-
-
-def _to_mel(hz: float) -> float:
-    if hz < _KNEE_HZ:
-        return hz / _LINEAR_HZ
-    return _KNEE_MEL + float(np.log(hz / _KNEE_HZ)) / _LOG_STEP
-
-
-def _to_hz(mel: float) -> float:
-    if mel < _KNEE_MEL:
-        return mel * _LINEAR_HZ
-    return _KNEE_HZ * float(np.exp(_LOG_STEP * (mel - _KNEE_MEL)))
+    return slaney_filters(RATE_HZ, _FFT, MELS).astype(np.float32)

@@ -11,7 +11,6 @@ import pytest
 
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
-from s2s.tts.qwen3.checkpoint.content_hash import content_hash, voice_content_hash
 
 Tiny = Callable[[str], Path]
 
@@ -78,24 +77,6 @@ def test_a_folder_that_lost_its_graph_is_made_anew(tmp_path: Path) -> None:
         assert path.is_file()
         path.unlink()
     assert [path.name for path in tmp_path.iterdir()] == ["graph"]
-
-
-def test_content_hashes_follow_content(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    content = np.random.default_rng(0).bytes(3 << 20)
-    first.write_bytes(content)
-    second.write_bytes(content)
-    assert content_hash(first) == content_hash(second)
-    assert content_hash(first, second) != content_hash(first)
-    for changed in (content[:-1], content + b"x", bytes(len(content))):
-        second.write_bytes(changed)
-        assert content_hash(first) != content_hash(second)
-
-
-def test_models_that_make_other_voices_differ(tiny_qwen3: Tiny) -> None:
-    small, large = tiny_qwen3("0.6b-base"), tiny_qwen3("1.7b-base")
-    assert voice_content_hash(small) == voice_content_hash(small)
-    assert voice_content_hash(small) != voice_content_hash(large)
 
 
 def test_the_chosen_branch_is_what_comes_out(tmp_path: Path) -> None:
