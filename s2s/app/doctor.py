@@ -88,7 +88,7 @@ def _packages() -> Finding:
     return Finding("ok", ", ".join(versions))
 
 
-def _backend(config: Config, stage: registry.Stage) -> Finding:
+def _backend(config: Config, stage: registry.StageName) -> Finding:
     backend = registry.find(stage, getattr(config, stage).backend)
     what = f"{stage}: {backend.name} ({backend.about})"
     if lacking := registry.missing(backend):

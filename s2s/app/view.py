@@ -11,13 +11,13 @@ from rich.text import Text
 from s2s.app.loading import Threads
 from s2s.config.schema import Config
 from s2s.core.events import (
+    AnswerText,
     Event,
     Heard,
     Interruption,
     NothingSpoken,
     Notice,
     ResponseDone,
-    Said,
     ToolCalled,
 )
 from s2s.core.metrics import Timeline, summary
@@ -43,7 +43,7 @@ class View:
                     self._over(Text(f"you  … {text}", style="bright_black"))
                 case Heard(final=True, text=text):
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
-                case Said(text=text) if text.strip():
+                case AnswerText(text=text) if text.strip():
                     self._line(Text.assemble(("s2s  ", "bold green"), " ".join(text.split())))
                 case ToolCalled(name=name, arguments=arguments):
                     call = f"     (wants to call {name or 'a tool'}: {arguments})"

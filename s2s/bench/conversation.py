@@ -24,8 +24,7 @@ from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.core.clock import Clock
-from s2s.core.events import Event, Interruption, ResponseDone
-from s2s.core.events import Said as SaidEvent
+from s2s.core.events import AnswerText, Event, Interruption, ResponseDone
 from s2s.core.markup import Call
 from s2s.core.metrics import percentile
 from s2s.llm.base import ChatMessage, ChatModel, Urgency
@@ -204,7 +203,7 @@ def _stop_ms(spoken: Spoken, sound: Block) -> float:
 def _history_difference(simulation: Simulation) -> int:
     """Words by which the history differs from what was played."""
     done = [event for _, event in simulation.events if isinstance(event, ResponseDone)]
-    heard = [event.heard.split() for event in done if event.heard.strip()]
+    heard = [event.played.split() for event in done if event.played.strip()]
     messages = simulation.session.history.prompt()
     held = [message.content.split() for message in messages if message.role == "assistant"]
     heard = heard[len(heard) - len(held) :]
@@ -377,7 +376,7 @@ def _labels(events: Sequence[tuple[float, Event]]) -> Iterator[tuple[float, str,
                 yield at_s, action, "tab:red"
             case ResponseDone(status=status):
                 yield at_s, status, "tab:green"
-            case SaidEvent():
+            case AnswerText():
                 yield at_s, "says", "tab:gray"
             case _:
                 pass

@@ -124,7 +124,7 @@ def _profile_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def _stage(stage: registry.Stage, node: Tree | Given) -> StageConfig:
+def _stage(stage: registry.StageName, node: Tree | Given) -> StageConfig:
     """A stage's section, with its backend's options as the backend's own dataclass."""
     section = typed.section(node, stage)
     section = typed.renamed(sections()[stage], section, stage)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from s2s.stt.base import Transcriber
     from s2s.tts.base import Synthesizer
 
-Stage = Literal["stt", "llm", "tts"]
-STAGES: tuple[Stage, ...] = ("stt", "llm", "tts")
+StageName = Literal["stt", "llm", "tts"]
+STAGES: tuple[StageName, ...] = ("stt", "llm", "tts")
 
 
 class RegistryError(RuntimeError):
@@ -48,7 +48,7 @@ def _lower_case(*keys: str) -> Callable[[Mapping[str, object]], dict[str, object
 class Backend:
     """One entry of the registry."""
 
-    stage: Stage
+    stage: StageName
     name: str
     about: str
     factory: str
@@ -163,12 +163,12 @@ BACKENDS: tuple[Backend, ...] = (
 )
 
 
-def backends(stage: Stage) -> tuple[Backend, ...]:
+def backends(stage: StageName) -> tuple[Backend, ...]:
     """Every backend of a stage, the default first."""
     return tuple(backend for backend in BACKENDS if backend.stage == stage)
 
 
-def find(stage: Stage, name: str) -> Backend:
+def find(stage: StageName, name: str) -> Backend:
     """The backend of that name.
 
     Raises:

@@ -44,7 +44,7 @@ class ResponseStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerText:
     """A piece of the answer's text, ahead of its sound."""
 
     response: ResponseId
@@ -76,7 +76,7 @@ class ResponseDone:
 
     response: ResponseId
     status: ResponseStatus
-    heard: str
+    played: str
     """The part of the answer that was played."""
     error: str | None = None
 
@@ -103,7 +103,7 @@ Event = (
     | SpeechStopped
     | Heard
     | ResponseStarted
-    | Said
+    | AnswerText
     | ToolCalled
     | NothingSpoken
     | ResponseDone

@@ -145,7 +145,7 @@ class TtsInput:
     language: str | None
     speech_stopped_at_s: float
     voice: str | None = None
-    aside: bool = False
+    system_note: bool = False
     """Spoken, but no part of the answer: an apology does not enter the history."""
 
 

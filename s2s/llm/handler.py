@@ -99,7 +99,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         return self._state.clock.now() + IDLE_BEFORE_SUMMARY_S
 
     def expired(self) -> Iterable[TtsMessage]:
-        """Nobody wants an answer: sum up what was said long ago. Any message stops it."""
+        """No answer is due: sum up what was said long ago. Any message stops it."""
         turns, messages = self._history.old_turns()
         prompt = [
             ChatMessage("system", SUMMARY_PROMPT),
@@ -218,7 +218,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         heard = isinstance(message, Transcript)
         apology = APOLOGY_NO_ANSWER if heard else APOLOGY_NOT_HEARD
         yield AssistantText(apology, response)
-        yield TtsInput(apology, response, "en", message.speech_stopped_at_s, aside=True)
+        yield TtsInput(apology, response, "en", message.speech_stopped_at_s, system_note=True)
         yield EndOfResponse(response, error=error)
 
 

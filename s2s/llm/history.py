@@ -66,7 +66,7 @@ class History:
             if len(self._exchanges) > self._max_turns or self._tokens() > self._max_tokens:
                 self._drop_older_half()
 
-    def heard(self, response: ResponseId, text: str, complete: bool) -> None:
+    def played(self, response: ResponseId, text: str, complete: bool) -> None:
         """The answer `response` was played up to `text`; `complete` is for information only."""
         del complete
         with self._lock:

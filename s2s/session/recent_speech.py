@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from s2s.core.events import Event, Said
+from s2s.core.events import AnswerText, Event
 from s2s.transport.echo import is_echo
 
 RECENT_PIECES = 12
@@ -22,7 +22,7 @@ class RecentSpeech:
 
     def on_event(self, event: Event) -> None:
         """Remember what is said."""
-        if isinstance(event, Said):
+        if isinstance(event, AnswerText):
             self._pieces.append(event.text)
 
     @property

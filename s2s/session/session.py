@@ -69,7 +69,7 @@ class Session:
             self.metrics,
             to_all(self._standstill.on_event, recent.on_event, finals.on_event),
         )
-        self._sender = Sender(self._playback, state, self.history.heard)
+        self._sender = Sender(self._playback, state, self.history.played)
         self._floor = AssistantFloor(transport, self._sender, recent, state)
         settings = TtsSettings(
             self._playback.rate_hz,
@@ -127,6 +127,10 @@ class Session:
             if not stage.join(max(0.0, until_s - clock.now())):
                 log.warning("%s still runs: its model does not stop", stage.name)
         self._sender.interrupt()
+
+    def interrupt(self) -> None:
+        """Silence the assistant at once and for good, as if the person had. From any thread."""
+        self._floor.interrupt()
 
     @property
     def quiet(self) -> bool:

@@ -17,7 +17,7 @@ from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
-from s2s.stt.moonshine_model import END, MoonshineModel, Words, decode
+from s2s.stt.moonshine_model import END, Hypothesis, MoonshineModel, decode
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
 from s2s.system.onnx import onnx_session
@@ -123,7 +123,7 @@ _QUOTES = ('"', "'", "\u201c", "\u2018")
 """What a quotation begins with."""
 
 
-def is_speech(words: Words, pieces: Sequence[bytes]) -> bool:
+def is_speech(words: Hypothesis, pieces: Sequence[bytes]) -> bool:
     """Whether `words` were spoken: on noise the model writes "You" or babbles, unsure of both.
 
     Mean log probabilities measured: white and pink noise of -50 to -20 dB and 0.3 to 3 s, 160 of

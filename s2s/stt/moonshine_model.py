@@ -52,15 +52,17 @@ class MoonshineModel:
         inputs = {"input_values": audio[None], "attention_mask": _ones(len(audio))}
         return np.asarray(self._encoder.run(None, inputs)[0])
 
-    def begin(self, hidden: Tensor, samples: int, tokens: Sequence[int]) -> tuple[Logits, State]:
+    def begin(
+        self, hidden: Tensor, samples: int, tokens: Sequence[int]
+    ) -> tuple[Logits, DecoderState]:
         """Decode `tokens` in one pass: logits float32 [tokens, vocabulary], and the state after."""
         empty = np.zeros((1, _HEADS, 0, _HEAD_DIM), dtype=np.float32)
-        state = State(hidden, samples, [empty] * len(self._past_names))
+        state = DecoderState(hidden, samples, [empty] * len(self._past_names))
         logits, present = self._run(state, tokens, cached=False)
         state.past = present
         return logits, state
 
-    def step(self, state: State, token: int) -> Logits:
+    def step(self, state: DecoderState, token: int) -> Logits:
         """Append one token to the cache; logits float32 [vocabulary] of what follows it."""
         logits, present = self._run(state, [token], cached=True)
         # The decoder returns empty encoder keys on cached steps: the first ones stay.
@@ -70,7 +72,7 @@ class MoonshineModel:
         ]
         return logits[0]
 
-    def cut(self, state: State, tokens: int) -> None:
+    def cut(self, state: DecoderState, tokens: int) -> None:
         """Keep the first `tokens` tokens in the cache."""
         state.past = [
             np.ascontiguousarray(tensor[:, :, :tokens]) if grows else tensor
@@ -78,7 +80,7 @@ class MoonshineModel:
         ]
 
     def _run(
-        self, state: State, tokens: Sequence[int], *, cached: bool
+        self, state: DecoderState, tokens: Sequence[int], *, cached: bool
     ) -> tuple[Logits, list[Tensor]]:
         inputs: dict[str, npt.NDArray[np.generic]] = {}
         inputs.update(zip(self._past_names, state.past, strict=True))
@@ -92,7 +94,7 @@ class MoonshineModel:
 
 
 @dataclass(slots=True)
-class State:
+class DecoderState:
     """What the decoder remembers of one window."""
 
     hidden: Tensor
@@ -101,7 +103,7 @@ class State:
 
 
 @dataclass(slots=True)
-class Words:
+class Hypothesis:
     """What the decoder wrote, and how sure it was."""
 
     tokens: list[int] = field(default_factory=list)
@@ -129,7 +131,7 @@ class Words:
 
 def decode(
     model: MoonshineModel, audio: Block, limit: int, draft: Sequence[int], stop: Callable[[], bool]
-) -> Words:
+) -> Hypothesis:
     """Write down one window greedily, starting from as much of `draft` as the model confirms.
 
     Args:
@@ -141,7 +143,7 @@ def decode(
     """
     hidden = model.encode(audio)
     if stop():
-        return Words()
+        return Hypothesis()
     if draft:
         words = _decode(model, hidden, len(audio), limit, draft, stop)
         if words is not None:
@@ -158,9 +160,9 @@ def _decode(
     limit: int,
     draft: Sequence[int],
     stop: Callable[[], bool],
-) -> Words | None:
+) -> Hypothesis | None:
     """As `decode`; None when, with a draft, a choice was too close to be sure of it."""
-    words = Words()
+    words = Hypothesis()
     logits, state = model.begin(hidden, samples, [START, *draft])
     kept = confirmed(logits, draft)
     if kept < len(draft):

@@ -14,13 +14,12 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ
 from s2s.core.clock import Clock
-from s2s.core.events import Event, Interruption, ResponseDone, ResponseStarted
-from s2s.core.events import Said as SaidEvent
+from s2s.core.events import AnswerText, Event, Interruption, ResponseDone, ResponseStarted
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import stages_alive
 from s2s.stt.base import Transcriber, Transcription
-from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone, with_pauses
+from s2s.testing.simulator import SYNTH_HZ, ModelCosts, Said, Simulation, tone, with_pauses
 
 QUESTIONS = (
     "what time is it now in london",
@@ -52,7 +51,7 @@ def conversation(seed: int) -> Simulation:
         said.append(with_pauses(question, *pauses[: rng.integers(0, 3)]))
         if rng.random() < 0.5:
             said.append(_overlap(rng))
-    costs = Costs(
+    costs = ModelCosts(
         stt_s=rng.uniform(0.02, 0.4),
         end_of_turn_s=rng.uniform(0.0, 0.2),
         first_token_s=rng.uniform(0.02, 1.0),
@@ -133,7 +132,7 @@ def _ends(events: list[tuple[float, Event]]) -> Iterator[str]:
                 live.add(response)
             case ResponseDone(response=response):
                 live.discard(response)
-            case SaidEvent(response=response) if response not in live:
+            case AnswerText(response=response) if response not in live:
                 yield f"{at_s:.3f}: {response} says something while it is not open"
             case _:
                 pass
@@ -170,15 +169,15 @@ def _silence_after_cancel(simulation: Simulation) -> Iterator[str]:
 def _history_is_what_was_heard(simulation: Simulation) -> Iterator[str]:
     """The history holds the heard part of each answer, word for word, and nothing else."""
     done = [e for _, e in simulation.events if isinstance(e, ResponseDone)]
-    heard = [" ".join(e.heard.split()) for e in done if e.heard.strip()]
+    heard = [" ".join(e.played.split()) for e in done if e.played.strip()]
     messages = simulation.session.history.prompt()
     held = [" ".join(m.content.split()) for m in messages if m.role == "assistant"]
     if heard[-len(held) :] != held and held:
         yield f"history holds {held}, heard was {heard}"
     text: dict[object, str] = {}
     for _, event in simulation.events:
-        if isinstance(event, SaidEvent):
+        if isinstance(event, AnswerText):
             text[event.response] = text.get(event.response, "") + event.text
     for event in done:
-        if not text.get(event.response, "").startswith(event.heard):
-            yield f"{event.response}: heard '{event.heard}', which was never said"
+        if not text.get(event.response, "").startswith(event.played):
+            yield f"{event.response}: heard '{event.played}', which was never said"

@@ -40,7 +40,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class ModelCosts:
     """What the models take, in seconds of simulated time."""
 
     stt_s: float = 0.08
@@ -51,7 +51,7 @@ class Costs:
     tts_first_s: float = 0.02
 
 
-class Words:
+class ScriptWords:
     """Knows which words are in a piece of the script's audio, by the samples themselves."""
 
     def __init__(self, said: Sequence[Said]) -> None:
@@ -113,7 +113,7 @@ class EnergyVad:
 class ScriptedEndOfTurn:
     """The turn is over when its last word was said."""
 
-    words: Words
+    words: ScriptWords
     last_words: Mapping[str, float]
     """Probability by the last word heard; other endings are incomplete."""
     clock: Clock
@@ -129,7 +129,7 @@ class ScriptedEndOfTurn:
 class ScriptedTranscriber:
     """Writes down exactly what the script says."""
 
-    words: Words
+    words: ScriptWords
     clock: Clock
     cost_s: float
 
@@ -156,7 +156,7 @@ class ScriptedChat:
     """Answers with the script's answers in turn, or echoes the question at length."""
 
     clock: Clock
-    costs: Costs
+    costs: ModelCosts
     answer: Callable[[str], str]
     prompts: list[list[ChatMessage]] = field(default_factory=list)
 
@@ -195,7 +195,7 @@ class ScriptedSynthesizer:
     """Hums: as long as the text would take, in chunks of 80 ms, at a given real-time factor."""
 
     clock: Clock
-    costs: Costs
+    costs: ModelCosts
 
     @property
     def capabilities(self) -> Capabilities:
@@ -233,7 +233,7 @@ class Simulation:
 
     said: Sequence[Said]
     answer: Callable[[str], str] = lambda question: f"You said {question}. That is fine with me."
-    costs: Costs = field(default_factory=Costs)
+    costs: ModelCosts = field(default_factory=ModelCosts)
     config: SessionConfig = field(default_factory=SessionConfig)
     models: Callable[[Models, Clock], Models] = lambda models, _clock: models
     """Replaces scripted models, for example by real ones or failing ones."""
@@ -244,7 +244,7 @@ class Simulation:
     def run(self) -> Simulation:
         """Hold the conversation; afterwards `events`, `transport` and `session` tell of it."""
         self.clock = ManualClock()
-        words = Words(self.said)
+        words = ScriptWords(self.said)
         ends = {each.text.split()[-1]: 0.97 for each in self.said if each.text.split()}
         self.chat = ScriptedChat(self.clock, self.costs, self.answer)
         scripted = Models(

@@ -14,11 +14,11 @@ import numpy as np
 
 from s2s.core.audio import Block
 from s2s.core.events import (
+    AnswerText,
     EventSink,
     ResponseDone,
     ResponseStarted,
     ResponseStatus,
-    Said,
     ToolCalled,
 )
 from s2s.core.handler import Handler
@@ -37,7 +37,7 @@ from s2s.transport.playback import Playback, Played
 
 log = logging.getLogger(__name__)
 
-HeardSink = Callable[[ResponseId, str, bool], None]
+PlayedSink = Callable[[ResponseId, str, bool], None]
 """(response, the text that was played, whether that is all of it): what the history is to hold."""
 
 
@@ -50,11 +50,11 @@ class _Open:
 class Responses:
     """The responses that were opened and not yet ended. Safe from any thread."""
 
-    def __init__(self, events: EventSink, heard: HeardSink) -> None:
+    def __init__(self, events: EventSink, played: PlayedSink) -> None:
         self._lock = threading.Lock()
         self._open: dict[ResponseId, _Open] = {}
         self._events = events
-        self._heard = heard
+        self._played = played
 
     def __len__(self) -> int:
         return len(self._open)
@@ -74,15 +74,15 @@ class Responses:
             return self._open.get(response)
 
     def end(
-        self, response: ResponseId, status: ResponseStatus, heard: str, error: str | None = None
+        self, response: ResponseId, status: ResponseStatus, played: str, error: str | None = None
     ) -> bool:
         """End `response`; False when it was not open, or ended before."""
         with self._lock:
             if self._open.pop(response, None) is None:
                 return False
-        if heard:
-            self._heard(response, heard, status == "completed")
-        self._events(ResponseDone(response, status, heard, error))
+        if played:
+            self._played(response, played, status == "completed")
+        self._events(ResponseDone(response, status, played, error))
         return True
 
     def all(self) -> list[ResponseId]:
@@ -99,20 +99,20 @@ class Sender(Handler[SenderInput, SenderInput]):
         self,
         playback: Playback,
         state: SessionState,
-        heard: HeardSink,
+        played: PlayedSink,
     ) -> None:
         self._playback = playback
         self._scope = state.scope
         self._events = state.events
         self._metrics = state.metrics
-        self.responses = Responses(state.events, heard)
+        self.responses = Responses(state.events, played)
 
     def process(self, message: SenderInput) -> Iterable[SenderInput]:
         match message:
             case AssistantText():
                 if not self._stale(message.response):
                     self.responses.open(message.response)
-                    self._events(Said(message.response, message.text))
+                    self._events(AnswerText(message.response, message.text))
             case ToolCall():
                 if not self._stale(message.response):
                     self.responses.open(message.response)

@@ -210,7 +210,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 return message.response == first.response
             if not isinstance(message, TtsInput) or message.response != first.response:
                 return False
-            if message.aside != first.aside or message.voice != first.voice:
+            if message.system_note != first.system_note or message.voice != first.voice:
                 return False
             if None not in (language, message.language) and language != message.language:
                 return False
@@ -282,7 +282,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         first = inputs[0]
         original = joined([each.text for each in inputs])
         before = self._spoken
-        if not first.aside:
+        if not first.system_note:
             self._spoken += original
         language = self._language(original, first)
         synthesis = speak(
@@ -298,7 +298,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             return
 
         def text_at(chars: int) -> str:
-            if first.aside:
+            if first.system_note:
                 return before
             return before + spoken.heard(len(whole_words(spoken.text, chars)))
 

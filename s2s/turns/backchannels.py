@@ -1,4 +1,7 @@
-"""What words said during playback mean: a nod, "stop", or something to say. Tables, one lookup."""
+"""What words said during playback mean: a backchannel, "stop", or something to say.
+
+Tables, and one look-up in them.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ Others may be what a recogniser makes of "mm-hmm": Moonshine hears "her", "and",
 
 LANGUAGES = tuple(BACKCHANNELS)
 
-_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?")
+_ANNOTATION = re.compile(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?")
 """What recognisers write for sounds: "(coughs)", "[Music]", "*sighs*"."""
 _LETTERS = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -98,7 +101,7 @@ def classify(
     text: str,
     language: str | None = None,
     *,
-    nods: Iterable[str] = (),
+    backchannels: Iterable[str] = (),
     stops: Iterable[str] = (),
     stable: str | None = None,
 ) -> Words:
@@ -107,23 +110,23 @@ def classify(
     Args:
         text: transcript so far.
         language: ISO 639-1 code; None means any of the tables.
-        nods: further listening noises of this deployment.
+        backchannels: further listening noises of this deployment.
         stops: further orders to be quiet.
         stable: the speech goes on, and these are the words at its beginning on which transcripts
             agree. Others have no content yet: recognisers make much of a word that is cut off.
             None: the speech is over.
     """
-    plain = _ASIDE.sub(" ", text.lower().replace("’", "'"))
+    plain = _ANNOTATION.sub(" ", text.lower().replace("’", "'"))
     words = _LETTERS.findall(plain)
     if not words:
         return "none"
     spoken = " ".join(words)
     orders = _phrases(language, "stop") | {phrase.lower() for phrase in stops}
     if len(words) <= _LONGEST_STOP_WORDS and (
-        spoken in orders or _without(spoken, _phrases(language, "nod")) in orders
+        spoken in orders or _without(spoken, _phrases(language, "backchannel")) in orders
     ):
         return "stop"
-    known = _phrases(language, "nod") | {nod.lower() for nod in nods}
+    known = _phrases(language, "backchannel") | {phrase.lower() for phrase in backchannels}
     if not _without(spoken, known):
         return "backchannel"
     if stable is None:
@@ -137,7 +140,7 @@ def may_be_murmur(text: str, language: str | None = None) -> bool:
     word that is not known to mean something. Only for languages that have a table of those."""
     if language is not None and language not in BRIEF:
         return False
-    words = _LETTERS.findall(_ASIDE.sub(" ", text.lower().replace("’", "'")))
+    words = _LETTERS.findall(_ANNOTATION.sub(" ", text.lower().replace("’", "'")))
     if len(words) != 1 or not _SHORT_WORD.fullmatch(words[0]):
         return False
     return words[0] not in _brief(language)
@@ -149,21 +152,21 @@ def _brief(language: str | None) -> frozenset[str]:
     return frozenset(word for table in tables for word in table.split(","))
 
 
-def _without(spoken: str, nods: frozenset[str] | set[str]) -> str:
+def _without(spoken: str, phrases: frozenset[str] | set[str]) -> str:
     """`spoken` without the listening noises in it, longest phrases first."""
     rest = f" {spoken} "
-    for nod in sorted(nods, key=len, reverse=True):
-        if _HAN_OR_KANA.search(nod):
-            rest = rest.replace(nod, "")
+    for phrase in sorted(phrases, key=len, reverse=True):
+        if _HAN_OR_KANA.search(phrase):
+            rest = rest.replace(phrase, "")
         else:
-            rest = re.sub(rf"(?<= ){re.escape(nod)}(?= )", "", rest)
+            rest = re.sub(rf"(?<= ){re.escape(phrase)}(?= )", "", rest)
     words = [word for word in rest.split() if not _SOUNDS.fullmatch(word)]
     return " ".join(words)
 
 
 @functools.cache
-def _phrases(language: str | None, kind: Literal["nod", "stop"]) -> frozenset[str]:
-    table = BACKCHANNELS if kind == "nod" else STOPS
+def _phrases(language: str | None, kind: Literal["backchannel", "stop"]) -> frozenset[str]:
+    table = BACKCHANNELS if kind == "backchannel" else STOPS
     chosen = table.values() if language not in table else [table[language], table["en"]]
     phrases = (phrase.replace("-", " ") for listed in chosen for phrase in listed.split(","))
     return frozenset(phrase.strip() for phrase in phrases)

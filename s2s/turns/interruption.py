@@ -3,7 +3,7 @@
 Something like speech ducks the output at once; then evidence comes in (its length, its probability,
 its words), and at the latest half a second after it began it is decided by the first rule of a
 table that applies. Wrong decisions can be taken back: after a restore, words with content still
-cancel; after a cancel, words that never come, or turn out to be a nod, resume the reply.
+cancel; after a cancel, words that never come, or turn out to be a backchannel, resume the reply.
 
 Times are samples of the session at 16 kHz. Knows no clock, model or thread.
 
@@ -26,7 +26,7 @@ When = Literal["speaking", "ended", "deadline", "overdue", "restored"]
 """Before the deadline, while it lasts or after it ended; at the deadline, likewise; and after the
 volume was restored."""
 
-Verdict = Literal["wait", "restore", "cancel"]
+Outcome = Literal["wait", "restore", "cancel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Rule:
     """One row of the table: it applies when every condition holds. None is any."""
 
     because: str
-    verdict: Verdict
+    outcome: Outcome
     words: Words | None = None
     when: tuple[When, ...] = ("speaking", "ended", "deadline", "overdue", "restored")
     min_active_ms: int = 0
@@ -62,11 +62,11 @@ class Evidence:
 
 
 RULES: tuple[Rule, ...] = (
-    # because           verdict    words          when                   active ms  probability
+    # because           outcome    words          when                   active ms  probability
     Rule("stop word", "cancel", "stop"),
     Rule("words", "cancel", "content"),
-    Rule("nod", "restore", "backchannel", ("ended", "deadline", "overdue")),
-    Rule("nod", "wait", "backchannel"),
+    Rule("backchannel", "restore", "backchannel", ("ended", "deadline", "overdue")),
+    Rule("backchannel", "wait", "backchannel"),
     Rule("long speech", "cancel", "none", ("deadline",), 384, 0.8),
     Rule("went on", "cancel", "none", ("restored",), 900, 0.7),
     Rule("unsure", "restore", "none", ("deadline", "overdue")),
@@ -88,14 +88,14 @@ class InterruptionConfig:
     late_ms: int = setting(2000, "Words this long after a restore still cancel.")
     murmur_ms: int = setting(
         400,
-        "One short word in less active speech than this is a nod that was misheard, not content.",
+        "One short word in less active speech than this is a misheard backchannel, not content.",
     )
     half_duplex: bool = setting(
         False,
         "Speech does nothing while the assistant speaks: for open speakers without echo canceller.",
     )
     language: str | None = setting(None, "ISO 639-1 code of what is said, None for any.")
-    nods: tuple[str, ...] = setting((), "Further listening noises.")
+    backchannels: tuple[str, ...] = setting((), "Further listening noises.", formerly=("nods",))
     stops: tuple[str, ...] = setting((), "Further orders to be quiet.")
     rules: tuple[Rule, ...] = setting(
         RULES, "What is decided on which evidence: the first rule that applies."
@@ -104,7 +104,7 @@ class InterruptionConfig:
     def __post_init__(self) -> None:
         if min(self.decide_ms, self.resume_ms, self.late_ms) <= 0:
             raise ValueError(f"durations must be positive: {self}")
-        if not self.rules or self.rules[-1] != Rule(self.rules[-1].because, self.rules[-1].verdict):
+        if not self.rules or self.rules[-1] != Rule(self.rules[-1].because, self.rules[-1].outcome):
             raise ValueError("the last rule must apply always: give it no condition")
 
 
@@ -149,7 +149,7 @@ class _State(Enum):
     CANCELLED = auto()
 
 
-class Interruption:
+class InterruptionRules:
     """Decides about speech while a reply is pending or heard. Not thread-safe.
 
     Tell it `begin` when a reply is on its way and `end` when it has been heard whole. Every input
@@ -256,7 +256,7 @@ class Interruption:
             case _State.CANCELLED if heard != "backchannel":
                 self._forget()
             case _State.CANCELLED if self._quiet_since is not None:
-                decisions += self._resume(sample, "it was a nod")
+                decisions += self._resume(sample, "it was a backchannel")
             case _:
                 pass
         return decisions
@@ -264,7 +264,13 @@ class Interruption:
     def meaning(self, text: str, stable: str | None) -> Words:
         """What `text` asks for; see `words`."""
         config = self.config
-        words = classify(text, config.language, nods=config.nods, stops=config.stops, stable=stable)
+        words = classify(
+            text,
+            config.language,
+            backchannels=config.backchannels,
+            stops=config.stops,
+            stable=stable,
+        )
         brief = self._active_ms < config.murmur_ms
         if words == "content" and brief and may_be_murmur(text, config.language):
             return "backchannel"
@@ -278,7 +284,7 @@ class Interruption:
         if self._state is _State.DECIDING:
             decisions += self._decide(sample, "ended")
         elif self._state is _State.CANCELLED and self._words == "backchannel":
-            decisions += self._resume(sample, "it was a nod")
+            decisions += self._resume(sample, "it was a backchannel")
         return decisions
 
     def stalled(self, sample: int) -> list[Decision]:
@@ -317,7 +323,7 @@ class Interruption:
     def _decide(self, sample: int, when: When) -> list[Decision]:
         evidence = Evidence(self._words, when, self._active_ms, self._probability)
         rule = next(rule for rule in self.config.rules if rule.applies(evidence))
-        match rule.verdict:
+        match rule.outcome:
             case "cancel":
                 return self._cancel(sample, rule.because)
             case "restore" if self._state is _State.DECIDING:

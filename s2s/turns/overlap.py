@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from s2s.core.events import EventSink
-from s2s.core.events import Interruption as InterruptionEvent
+from s2s.core.events import EventSink, Interruption
 from s2s.turns.base import Floor
 from s2s.turns.interruption import (
     Cancel,
     Decision,
     Duck,
-    Interruption,
     InterruptionConfig,
+    InterruptionRules,
     Restore,
     Resume,
 )
@@ -28,7 +27,7 @@ class Overlap:
 
     def __init__(self, config: InterruptionConfig, floor: Floor, events: EventSink) -> None:
         self._config = config
-        self._rules = Interruption(config)
+        self._rules = InterruptionRules(config)
         self._floor = floor
         self._events = events
         self._open = False
@@ -76,8 +75,8 @@ class Overlap:
     def words(self, sample: int, text: str, *, stable: str | None) -> bool:
         """What was said over the reply so far; True when that makes it a turn of its own.
 
-        `stable` is its beginning that will not change, None when it is all that was said. A nod is
-        an answer where the reply has ended meanwhile, and was a question.
+        `stable` is its beginning that will not change, None when it is all that was said. A
+        backchannel is an answer where the reply has ended meanwhile, and was a question.
         """
         if self._floor.is_own_voice(text):
             return False
@@ -125,4 +124,4 @@ class Overlap:
     def _tell(
         self, action: Literal["duck", "restore", "pause", "cancel"], sample: int, reason: str
     ) -> None:
-        self._events(InterruptionEvent(action, sample, reason))
+        self._events(Interruption(action, sample, reason))

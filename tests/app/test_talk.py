@@ -17,15 +17,15 @@ from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import (
-    Costs,
     EnergyVad,
+    ModelCosts,
     ScriptedChat,
     ScriptedSynthesizer,
     ScriptedTranscriber,
     tone,
 )
 
-FREE = Costs(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+FREE = ModelCosts(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Hears:

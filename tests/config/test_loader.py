@@ -89,7 +89,7 @@ def test_every_profile_loads(name: str):
     assert isinstance(config.load(name, environment={}), Config)
 
 
-def profile_backends(path: Path) -> list[tuple[registry.Stage, str]]:
+def profile_backends(path: Path) -> list[tuple[registry.StageName, str]]:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [(stage, document[stage]["backend"]) for stage in registry.STAGES]
 

@@ -207,7 +207,7 @@ def test_a_model_that_fails_is_apologised_for_and_ends_the_same_response_as_fail
     assert isinstance(text, AssistantText)
     assert isinstance(speech, TtsInput)
     assert isinstance(end, EndOfResponse)
-    assert (text.text, speech.aside) == (APOLOGY_NO_ANSWER, True)
+    assert (text.text, speech.system_note) == (APOLOGY_NO_ANSWER, True)
     assert end.error == "server gone"
     assert end.response.response_key == "response-1"
 

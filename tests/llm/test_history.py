@@ -33,7 +33,7 @@ def roles(messages: list[ChatMessage]) -> str:
 def test_an_answer_enters_up_to_what_was_heard_without_any_mark() -> None:
     kept = history()
     kept.user(turn(1), "hello")
-    kept.heard(response(turn(1)), "Good day to ", complete=False)
+    kept.played(response(turn(1)), "Good day to ", complete=False)
     assert [m.content for m in kept.prompt()] == ["sys", "hello", "Good day to"]
 
 
@@ -49,7 +49,7 @@ def test_an_answer_to_a_stale_revision_leaves_nothing() -> None:
     kept = history()
     kept.user(turn(1, 0), "turn on the")
     kept.user(turn(1, 1), "turn on the lights")
-    kept.heard(response(turn(1, 0)), "Which one?", complete=True)
+    kept.played(response(turn(1, 0)), "Which one?", complete=True)
     assert roles(kept.prompt()) == "su"
 
 
@@ -63,7 +63,7 @@ def test_questions_whose_answer_was_never_heard_are_joined() -> None:
 def test_what_is_being_said_can_be_read_along_without_being_kept() -> None:
     kept = history()
     kept.user(turn(1), "hello")
-    kept.heard(response(turn(1)), "Hi.", complete=True)
+    kept.played(response(turn(1)), "Hi.", complete=True)
     assert [m.content for m in kept.prompt("what ti")] == ["sys", "hello", "Hi.", "what ti"]
     assert roles(kept.prompt()) == "sua"
 
@@ -95,7 +95,7 @@ def test_prompts_are_bounded_whole_exchanges_newest_last(
     kept = history(max_turns, max_tokens)
     for number, (asked, answered) in enumerate(sizes):
         kept.user(turn(number), f"q{number} " * asked)
-        kept.heard(response(turn(number)), f"a{number} " * answered, complete=True)
+        kept.played(response(turn(number)), f"a{number} " * answered, complete=True)
     messages = kept.prompt()
     assert messages[0] == ChatMessage("system", "sys")
     assert f"q{len(sizes) - 1}" in " ".join(m.content for m in messages[-2:])

@@ -27,11 +27,11 @@ def test_the_history_holds_only_what_was_played() -> None:
     """pipecat#2791, #5426, #3627: the context holds text that was never spoken, or lacks some."""
     simulation = Simulation([QUESTION, OVER], answer=long_answer).run()
     cancelled = done(simulation)[0]
-    assert prompts(simulation)[1] == ("assistant", cancelled.heard.strip())
+    assert prompts(simulation)[1] == ("assistant", cancelled.played.strip())
     begin_s = started_s(simulation)
     sounding_s = len([at for at in audible_s(simulation) if begin_s <= at < 6.0]) / 100
-    assert len(cancelled.heard) <= sounding_s * CHARS_PER_S + 1
-    assert len(cancelled.heard) >= (sounding_s - 0.6) * CHARS_PER_S, "at most a word is missing"
+    assert len(cancelled.played) <= sounding_s * CHARS_PER_S + 1
+    assert len(cancelled.played) >= (sounding_s - 0.6) * CHARS_PER_S, "at most a word is missing"
 
 
 def test_a_completed_answer_is_remembered_whole() -> None:

@@ -10,7 +10,7 @@ import pytest
 from s2s.core.audio import PIPELINE_HZ
 from s2s.core.events import Interruption, NothingSpoken
 from s2s.session.config import SessionConfig
-from s2s.testing.simulator import SYNTH_HZ, Costs, Said, Simulation, tone
+from s2s.testing.simulator import SYNTH_HZ, ModelCosts, Said, Simulation, tone
 from tests.scenarios.conversations import (
     LONG_ANSWER,
     QUESTION,
@@ -56,7 +56,7 @@ def test_it_resumes_when_no_words_come() -> None:
     simulation = Simulation([QUESTION, hum], answer=long_answer).run()
     assert actions(simulation) == ["duck", "pause", "restore"]
     assert statuses(simulation) == ["completed"]
-    assert done(simulation)[0].heard == LONG_ANSWER
+    assert done(simulation)[0].played == LONG_ANSWER
     alone = played(Simulation([QUESTION], answer=long_answer).run())
     paused, resumed = (
         int(event.sample * SYNTH_HZ / PIPELINE_HZ)
@@ -80,11 +80,11 @@ def test_a_cough_before_the_reply_does_not_lose_it(
     cough = Said(np.concatenate([np.zeros(int(wait_s * 16_000), np.float32), noise(seconds)]), "")
     simulation = Simulation(
         [QUESTION, replace(cough, after_quiet_s=None)],
-        costs=Costs(first_token_s=1.0, tts_first_s=1.0),
+        costs=ModelCosts(first_token_s=1.0, tts_first_s=1.0),
         config=SessionConfig(speculative_tts=speculative_tts),
     ).run()
     assert statuses(simulation)[-1] == "completed"
-    assert done(simulation)[-1].heard == "You said what time is it now. That is fine with me."
+    assert done(simulation)[-1].played == "You said what time is it now. That is fine with me."
     assert heard(simulation) == ["what time is it now"]
 
 
@@ -130,7 +130,7 @@ def test_it_hears_after_an_answer_that_failed_with_interruptions_off() -> None:
 @pytest.mark.parametrize("stt_s", [0.5, 1.2, 2.5])
 def test_late_words_of_the_question_do_not_interrupt_the_reply(stt_s: float) -> None:
     """kyutai/unmute#135: the reply stutters: late words of the question interrupt it."""
-    simulation = Simulation([QUESTION], answer=long_answer, costs=Costs(stt_s=stt_s)).run()
+    simulation = Simulation([QUESTION], answer=long_answer, costs=ModelCosts(stt_s=stt_s)).run()
     assert actions(simulation) == []
     assert statuses(simulation) == ["completed"]
 
@@ -142,7 +142,7 @@ def test_clicks_do_not_cut_a_long_reply_short() -> None:
     waited = np.concatenate([np.zeros(32_000, dtype=np.float32), *clicks])
     simulation = Simulation([QUESTION, Said(waited, "", None)], answer=long_answer).run()
     assert statuses(simulation) == ["completed"]
-    assert done(simulation)[0].heard == LONG_ANSWER
+    assert done(simulation)[0].played == LONG_ANSWER
     assert set(actions(simulation)) <= {"duck", "restore"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from s2s.core.clock import Clock
 from s2s.core.events import Notice
 from s2s.session.models import Models
-from s2s.testing.simulator import Costs, Said, Simulation, tone, with_pauses
+from s2s.testing.simulator import ModelCosts, Said, Simulation, tone, with_pauses
 from s2s.turns.base import Vad
 from tests.scenarios.conversations import (
     LONG_ANSWER,
@@ -52,7 +52,7 @@ def test_hmm_does_not_interrupt() -> None:
     hmm = said_after(3.0, "hmm", 0.26)
     simulation = Simulation([QUESTION, hmm], answer=long_answer).run()
     assert statuses(simulation) == ["completed"]
-    assert done(simulation)[0].heard == LONG_ANSWER
+    assert done(simulation)[0].played == LONG_ANSWER
     assert "cancel" not in actions(simulation)
 
 
@@ -71,7 +71,7 @@ def test_a_short_word_over_a_reply_has_an_end_of_its_own() -> None:
 
 def test_tak_is_not_swallowed_when_its_transcript_is_late() -> None:
     """pipecat#4279: the words of a short answer arrive when its turn is long over."""
-    simulation = Simulation([Said(tone(0.26), "tak")], costs=Costs(stt_s=3.0)).run()
+    simulation = Simulation([Said(tone(0.26), "tak")], costs=ModelCosts(stt_s=3.0)).run()
     assert heard(simulation) == ["tak"]
     assert statuses(simulation) == ["completed"]
 
@@ -79,7 +79,7 @@ def test_tak_is_not_swallowed_when_its_transcript_is_late() -> None:
 def test_late_words_over_a_reply_are_answered() -> None:
     """pipecat#4279: the same over a reply, where the recogniser is slower than any patience."""
     over = said_after(6.0, "what about mars", 0.8)
-    costs = Costs(stt_s=3.0)
+    costs = ModelCosts(stt_s=3.0)
     simulation = Simulation([QUESTION, over], answer=long_answer, costs=costs).run()
     assert heard(simulation) == ["what time is it now", "what about mars"]
     assert statuses(simulation) == ["cancelled", "completed"]
@@ -110,7 +110,7 @@ def test_frames_that_stop_over_a_reply_let_it_go_on() -> None:
     simulation = Simulation([QUESTION, over], answer=long_answer, room=muted).run()
     assert "pause" in actions(simulation)
     assert statuses(simulation) == ["completed"]
-    assert done(simulation)[0].heard == LONG_ANSWER
+    assert done(simulation)[0].played == LONG_ANSWER
     assert audible_s(simulation)[-1] < 40.0, "it did not wait for the microphone"
 
 
@@ -147,7 +147,7 @@ def test_a_voice_detector_that_fails_hears_again() -> None:
 
 def test_hearing_that_fell_behind_catches_up() -> None:
     """RealtimeSTT#259: frames pile up behind a slow model, and speech is never noticed again."""
-    costs = Costs(end_of_turn_s=4.0)
+    costs = ModelCosts(end_of_turn_s=4.0)
     second = Said(tone(2.0, 200), "and what about tomorrow then")
     simulation = Simulation([QUESTION, second], costs=costs).run()
     assert heard(simulation) == ["what time is it now", "and what about tomorrow then"]
@@ -170,7 +170,7 @@ def test_the_time_of_the_models_is_not_added_to_the_grace() -> None:
     paused = with_pauses(replace(QUESTION, text="what time is it and"), (0.5, 0.3))
 
     def first_sound(end_of_turn_s: float) -> float:
-        costs = Costs(end_of_turn_s=end_of_turn_s)
+        costs = ModelCosts(end_of_turn_s=end_of_turn_s)
         return audible_s(Simulation([paused], costs=costs).run())[0]
 
     assert first_sound(0.4) <= first_sound(0.0) + 0.04

@@ -16,7 +16,7 @@ from s2s.bench.wer import errors
 from s2s.config.loader import load
 from s2s.core.audio import PIPELINE_HZ, read_wav, resample
 from s2s.core.clock import ManualClock
-from s2s.core.events import Event, Heard, ResponseDone, ResponseStarted, Said
+from s2s.core.events import AnswerText, Event, Heard, ResponseDone, ResponseStarted
 from s2s.models.store import Store
 from s2s.session.session import Session
 from s2s.transport.playback import Playback
@@ -66,7 +66,7 @@ def _check(events: list[Event], transport: WavTransport) -> None:
     assert started == Counter(e.response for e in ended)
     assert set(started.values()) == {1}
     assert [e.status for e in ended] == ["completed"] * 3
-    assert all(e.heard.strip() for e in ended)
+    assert all(e.played.strip() for e in ended)
     assert np.abs(transport.assistant()).max() < 1.0
 
 
@@ -75,7 +75,7 @@ def _heard_as_said(events: list[Event], transport: WavTransport, transcribe: obj
     sound = transport.assistant()
     texts: dict[object, str] = {}
     for event in events:
-        if isinstance(event, Said):
+        if isinstance(event, AnswerText):
             texts[event.response] = texts.get(event.response, "") + event.text
     loud = np.flatnonzero(np.abs(sound) > 0.005)
     gaps = np.flatnonzero(np.diff(loud) > OUTPUT_HZ * 2)

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import BLOCK_SAMPLES, Block, Framer
-from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
-from s2s.core.events import Said as SaidEvent
+from s2s.core.events import AnswerText, Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.llm.base import LlmError
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import stages_alive
-from s2s.testing.simulator import Costs, EnergyVad, Said, Simulation, tone, with_pauses
+from s2s.testing.simulator import EnergyVad, ModelCosts, Said, Simulation, tone, with_pauses
 from s2s.turns.config import TurnsConfig
 
 QUESTION = Said(tone(1.5), "what time is it now")
@@ -114,7 +113,7 @@ def test_models_start_at_the_soft_end_and_the_grace_is_not_added() -> None:
     simulation = Simulation([QUESTION]).run()
     (timeline,) = simulation.session.metrics.finished()
     ms = timeline.since_speech_ms()
-    costs = Costs()
+    costs = ModelCosts()
     assert ms["transcript"] <= 64 + 64 + 1000 * costs.stt_s + 33
     assert ms["first_played"] <= ms["first_audio"] + 9
     assert ms["first_played"] < 420
@@ -145,17 +144,17 @@ def test_speech_with_content_during_playback_cancels() -> None:
 def test_history_holds_what_was_heard_of_a_cancelled_answer() -> None:
     simulation = interrupted_by("no tell me about london instead", 2.0)
     cancelled = done(simulation)[0]
-    assert 0 < len(cancelled.heard) < len(LONG_ANSWER)
-    assert LONG_ANSWER.startswith(cancelled.heard.strip())
+    assert 0 < len(cancelled.played) < len(LONG_ANSWER)
+    assert LONG_ANSWER.startswith(cancelled.played.strip())
     prompt = simulation.session.history.prompt()
-    assert prompt[2].content == cancelled.heard.strip()
+    assert prompt[2].content == cancelled.played.strip()
 
 
 @pytest.mark.parametrize("words", ["mm-hmm", "yeah", "okay"])
 def test_a_backchannel_goes_on_with_the_same_answer(words: str) -> None:
     simulation = interrupted_by(words, 0.4)
     assert [each.status for each in done(simulation)] == ["completed"]
-    assert done(simulation)[0].heard == LONG_ANSWER
+    assert done(simulation)[0].played == LONG_ANSWER
     assert actions(simulation) == ["duck", "restore"]
 
 
@@ -172,7 +171,7 @@ def test_nothing_of_a_cancelled_answer_is_said_afterwards() -> None:
         if isinstance(event, ResponseDone):
             assert event.response.response_key not in over
             over.add(event.response.response_key)
-        if isinstance(event, (SaidEvent, ResponseStarted)):
+        if isinstance(event, (AnswerText, ResponseStarted)):
             assert event.response.response_key not in over
 
 

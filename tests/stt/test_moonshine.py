@@ -19,7 +19,7 @@ from s2s.stt.moonshine import (
     read_pieces,
     unquoted,
 )
-from s2s.stt.moonshine_model import Words, confirmed, lead
+from s2s.stt.moonshine_model import Hypothesis, confirmed, lead
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
 Recordings = dict[str, tuple[Block, str]]
@@ -59,11 +59,11 @@ def test_the_lead_is_over_the_best_other() -> None:
 
 def test_speech_has_letters_and_some_certainty() -> None:
     pieces = ["▁You".encode(), "♪".encode(), b"."]
-    assert is_speech(Words([0, 2], [-0.1, -0.1, -0.1]), pieces)
-    assert not is_speech(Words([0], [-0.5, -0.3]), pieces)
-    assert not is_speech(Words([1, 1, 1], [0.0, 0.0, 0.0, 0.0]), pieces)
-    assert not is_speech(Words([0, 2, 0], [-1.0] * 4), pieces)
-    assert not is_speech(Words(), pieces)
+    assert is_speech(Hypothesis([0, 2], [-0.1, -0.1, -0.1]), pieces)
+    assert not is_speech(Hypothesis([0], [-0.5, -0.3]), pieces)
+    assert not is_speech(Hypothesis([1, 1, 1], [0.0, 0.0, 0.0, 0.0]), pieces)
+    assert not is_speech(Hypothesis([0, 2, 0], [-1.0] * 4), pieces)
+    assert not is_speech(Hypothesis(), pieces)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -317,8 +317,8 @@ def test_the_text_of_a_block_is_what_has_been_spoken_by_its_end() -> None:
     assert {"Good", "Good day", "Good day to"} <= words
 
 
-def test_an_aside_is_heard_but_is_no_part_of_the_answer() -> None:
-    out = Rig().send(say("One. "), say("Sorry, that failed.", aside=True))
+def test_a_system_note_is_heard_but_is_no_part_of_the_answer() -> None:
+    out = Rig().send(say("One. "), say("Sorry, that failed.", system_note=True))
     blocks = [m for m in out if isinstance(m, AudioOut)]
     assert blocks[-1].text == "One. "
     assert len(blocks) > 4

@@ -1,4 +1,4 @@
-"""Nods, orders to stop, and words with content."""
+"""Backchannels, orders to stop, and words with content."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from s2s.turns.backchannels import (
     may_be_murmur,
 )
 
-NODS = ["Mm-hmm.", "mhm", "Mmm", "Hmm.", "Uh-huh.", "Yeah.", "Right.", "Okay.", "Ah", "aha", "Oh"]
+NOISES = ["Mm-hmm.", "mhm", "Mmm", "Hmm.", "Uh-huh.", "Yeah.", "Right.", "Okay.", "Ah", "aha", "Oh"]
 
 
 @pytest.mark.parametrize(
-    "text", [*NODS, "yeah, yeah", "Oh, I see.", "Oh wow", "All right, got it.", "Yeah, makes sense"]
+    "text",
+    [*NOISES, "yeah, yeah", "Oh, I see.", "Oh wow", "All right, got it.", "Yeah, makes sense"],
 )
 @pytest.mark.parametrize("language", [None, "en"])
-def test_nods(text: str, language: str | None) -> None:
+def test_listening_noises(text: str, language: str | None) -> None:
     assert classify(text, language) == "backchannel"
 
 
@@ -97,7 +98,7 @@ def test_a_language_without_a_table_has_no_murmurs() -> None:
 
 def test_own_phrases_are_used() -> None:
     assert classify("roger that") == "content"
-    assert classify("Roger that!", nods=["roger that"]) == "backchannel"
+    assert classify("Roger that!", backchannels=["roger that"]) == "backchannel"
     assert classify("Banana", stops=["banana"]) == "stop"
 
 

@@ -12,8 +12,8 @@ from s2s.turns.interruption import (
     Cancel,
     Decision,
     Duck,
-    Interruption,
     InterruptionConfig,
+    InterruptionRules,
     Restore,
     Resume,
     Rule,
@@ -24,14 +24,14 @@ WINDOW = 512
 START = 10_000 * MS
 
 
-def playing(config: InterruptionConfig | None = None) -> Interruption:
-    machine = Interruption(config)
+def playing(config: InterruptionConfig | None = None) -> InterruptionRules:
+    machine = InterruptionRules(config)
     machine.begin(0)
     return machine
 
 
 def speak(
-    machine: Interruption, duration_ms: int, *, start: int = START, probability: float = 0.9
+    machine: InterruptionRules, duration_ms: int, *, start: int = START, probability: float = 0.9
 ) -> list[Decision]:
     """Speech without a break from `start` on; it goes on afterwards."""
     decisions = machine.onset(start)
@@ -55,7 +55,7 @@ def test_speech_ducks_at_once_and_long_speech_cancels_within_half_a_second() -> 
 
 
 def test_nothing_happens_while_nothing_is_said_by_the_assistant() -> None:
-    machine = Interruption()
+    machine = InterruptionRules()
     assert speak(machine, 1000) == []
     assert machine.words(START + 20_000, "Stop!") == []
     assert machine.ended(START + 20_000) == []
@@ -81,7 +81,7 @@ def test_a_nod_restores_when_it_ends() -> None:
     machine = playing()
     assert kinds(speak(machine, 300)) == ["Duck"]
     assert machine.words(START + 310 * MS, "Mm-hmm.") == []
-    assert machine.ended(START + 400 * MS) == [Restore(START + 400 * MS, "nod")]
+    assert machine.ended(START + 400 * MS) == [Restore(START + 400 * MS, "backchannel")]
     assert machine.replying
 
 
@@ -89,7 +89,7 @@ def test_a_long_nod_restores_at_the_deadline() -> None:
     machine = playing()
     speak(machine, 400)
     machine.words(START + 410 * MS, "yeah yeah")
-    assert machine.tick(START + 500 * MS) == [Restore(START + 500 * MS, "nod")]
+    assert machine.tick(START + 500 * MS) == [Restore(START + 500 * MS, "backchannel")]
 
 
 @pytest.mark.parametrize("duration_ms", [32, 96, 160])
@@ -234,7 +234,7 @@ _act = st.tuples(
 
 
 def feed(
-    machine: Interruption, act: str, sample: int, evidence: tuple[float, float, str]
+    machine: InterruptionRules, act: str, sample: int, evidence: tuple[float, float, str]
 ) -> list[Decision]:
     active_ms, probability, text = evidence
     match act:
@@ -259,7 +259,7 @@ def feed(
 def test_decisions_are_well_formed(
     acts: list[tuple[str, int, float, str]], half_duplex: bool
 ) -> None:
-    machine = Interruption(InterruptionConfig(half_duplex=half_duplex))
+    machine = InterruptionRules(InterruptionConfig(half_duplex=half_duplex))
     sample, onset = 0, 0
     ducked, replying, resumable = False, False, False
     for act, later, probability, text in acts:
@@ -323,7 +323,7 @@ def test_every_onset_is_decided_within_half_a_second_and_never_left_ducked(
 
 
 def test_a_paused_reply_goes_on_when_nothing_more_is_heard() -> None:
-    machine = Interruption()
+    machine = InterruptionRules()
     machine.begin(0)
     machine.onset(1_000)
     machine.window(9_500, 500.0, 0.95)
@@ -337,7 +337,7 @@ def test_a_paused_reply_goes_on_when_nothing_more_is_heard() -> None:
 def test_a_short_word_is_a_nod_only_when_it_is_said_briefly(
     active_ms: float, decided: type[Decision]
 ) -> None:
-    machine = Interruption()
+    machine = InterruptionRules()
     machine.begin(0)
     machine.onset(START)
     machine.window(START + 400 * MS, active_ms, 0.9)
@@ -346,7 +346,7 @@ def test_a_short_word_is_a_nod_only_when_it_is_said_briefly(
 
 
 def test_words_that_may_still_change_do_not_cancel() -> None:
-    machine = Interruption()
+    machine = InterruptionRules()
     machine.begin(0)
     machine.onset(START)
     machine.window(START + 300 * MS, 300.0, 0.9)
