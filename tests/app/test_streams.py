@@ -15,7 +15,7 @@ from s2s.app import cli
 from s2s.app.streams import forgiving_streams
 from s2s.app.terminal import print_table
 from s2s.app.view import View
-from s2s.core.events import Heard, Interruption, Notice, ResponseDone, Said
+from s2s.core.events import AnswerText, Heard, Interruption, Notice, ResponseDone
 from s2s.core.messages import ResponseId, TurnId
 from s2s.tts.base import Capabilities
 from tests.conftest import DATA
@@ -68,7 +68,7 @@ def test_what_is_said_is_shown_in_any_encoding(
     response = ResponseId("t", 0, 0, "r")
     view(Heard(turn, text, final=False))
     view(Heard(turn, text, final=True))
-    view(Said(response, text))
+    view(AnswerText(response, text))
     view(Interruption("cancel", 0, text))
     view(ResponseDone(response, "failed", "", text))
     view(Notice(text))
