@@ -180,8 +180,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         languages = self._synthesizer.capabilities.languages
         phrase, language = unspoken_phrase(shown, end.language, languages)
         self._texts.append(AssistantText(phrase, response))
-        aside = TtsInput(phrase, response, language, 0.0, aside=True)
-        blocks = self._blocks([aside], lambda: self._state.is_stale(response))
+        note = TtsInput(phrase, response, language, 0.0, system_note=True)
+        blocks = self._blocks([note], lambda: self._state.is_stale(response))
         yield from self._gate(response, blocks, 0)
 
     # --- speaking ------------------------------------------------------------------------------
