@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "codec_product.h"
+#include "codec_matmul.h"
 
 int next_piece(Walk *walk, int pieces)
 {

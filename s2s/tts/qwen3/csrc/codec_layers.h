@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "team.h"
+#include "thread_pool.h"
 
 enum {
     CODEC_PAD = 16,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lanes.h"
+#include "simd.h"
 
 enum { LARGE_PAGE = 2 << 20, SUPER = 256, CACHE_LINE = 64, AHEAD = 3072 };
 

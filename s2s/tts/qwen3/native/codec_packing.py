@@ -17,7 +17,7 @@ from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native.library import KernelError
 from s2s.tts.qwen3.native.transformer import Team
 
-_PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_lanes.h
+_PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_simd.h
 
 
 class Waves(Structure):

@@ -197,7 +197,7 @@ def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
 
 
 def _pair_matrices(conv: Convolution) -> list[Wide]:
-    """The nine matrices of codec.h of a convolution of kernel 7."""
+    """The nine matrices of codec_upsampler.h of a convolution of kernel 7."""
     w = _taps(conv)
     return [
         w[0], w[4], w[3],

@@ -33,7 +33,7 @@ from s2s.tts.qwen3.sampling import Draws, Sampling
 
 _TOO_FINE = ("f32", "bf16", "f16")
 _HEAD, _PROJECTION = "head", "projection"
-_MOST_DRAFT_TOKENS = 7  # MAX_DRAFT_TOKENS of frame.h
+_MOST_DRAFT_TOKENS = 7  # MAX_DRAFT_TOKENS of code_predictor.h
 _BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 
 acceptance = -1.0

@@ -39,7 +39,7 @@ _BUILD_S = 120.0
 
 
 class Shape(Structure):
-    """``Shape`` of decoder.h."""
+    """``Shape`` of transformer.h."""
 
     _fields_: ClassVar = [
         ("hidden", c_int),
@@ -54,7 +54,7 @@ class Shape(Structure):
 
 
 class Sampling(Structure):
-    """``Sampling`` of frame.h."""
+    """``Sampling`` of code_predictor.h."""
 
     _fields_: ClassVar = [
         ("greedy", c_int),
@@ -66,7 +66,7 @@ class Sampling(Structure):
 
 
 class Predictor(Structure):
-    """``Predictor`` of frame.h."""
+    """``Predictor`` of code_predictor.h."""
 
     _fields_: ClassVar = [
         ("decoder", c_void_p),
@@ -84,7 +84,7 @@ NORMS = ("attention_norm", "query_norm", "key_norm", "mlp_norm")
 
 
 class Layer(Structure):
-    """``Layer`` of decoder.h."""
+    """``Layer`` of transformer.h."""
 
     _fields_: ClassVar = [(name, c_void_p) for name in (*MATRICES, *NORMS)]
 

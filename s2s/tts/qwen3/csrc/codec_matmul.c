@@ -1,4 +1,4 @@
-#include "codec_product.h"
+#include "codec_matmul.h"
 
 enum { DEPTH = 96, LINE = 16 }; /* a panel of this depth stays in the nearest cache, 18 KB */
 

@@ -9,7 +9,7 @@
 #define S2S_CODEC_LATENT_H
 
 #include "codec_layers.h"
-#include "team.h"
+#include "thread_pool.h"
 
 typedef struct { Product query_key_value, out, gate_up, down; } LatentLayer;
 

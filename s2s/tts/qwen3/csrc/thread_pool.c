@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "team.h"
+#include "thread_pool.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-#include "codec.h"
+#include "codec_upsampler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec_layers.h"
-#include "codec_product.h"
+#include "codec_matmul.h"
 #include "matrix.h"
 
 enum { KERNEL = 7, SUMS = 4, DOTS = 4 };

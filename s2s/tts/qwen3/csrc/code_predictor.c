@@ -1,4 +1,4 @@
-#include "frame.h"
+#include "code_predictor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE
-#include "decoder.h"
+#include "transformer.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lanes.h"
+#include "simd.h"
 
 enum { PHASES = 5, TILES_A_PIECE = 2, STRIP = 4 };
 

@@ -1,10 +1,10 @@
-#include "codec_latent.h"
+#include "codec_transformer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec_lanes.h"
+#include "codec_simd.h"
 #include "matrix.h"
 
 enum { TAPS = 7, COLUMNS = 128 /* of a piece of work on single values */ };

@@ -12,7 +12,7 @@
 #define S2S_CODEC_H
 
 #include "codec_layers.h"
-#include "team.h"
+#include "thread_pool.h"
 
 enum { CODEC_UNITS = 3, CODEC_PAIR_MATRICES = 9 };
 

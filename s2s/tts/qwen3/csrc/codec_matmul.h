@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "codec_lanes.h"
+#include "codec_simd.h"
 
 /* sums [rows][PANEL] += rows of `a` [rows][depth], `stride` apart, times `panel` [depth][PANEL].
  * `fresh`: the sums begin at zero. Each sum is taken in one order, however many rows there are.

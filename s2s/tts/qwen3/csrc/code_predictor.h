@@ -3,7 +3,7 @@
 #ifndef S2S_FRAME_H
 #define S2S_FRAME_H
 
-#include "decoder.h"
+#include "transformer.h"
 
 enum { MAX_GUESSES = MAX_ROWS - 1 };
 

@@ -6,7 +6,7 @@
 #define S2S_DECODER_H
 
 #include "matrix.h"
-#include "team.h"
+#include "thread_pool.h"
 
 typedef struct {
     int hidden, intermediate, layers, heads, kv_heads, head_dim;
