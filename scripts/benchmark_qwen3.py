@@ -10,8 +10,8 @@ utterance then has the given number of frames, because a random model does not e
 
 Frames are counted from text to samples. "RTF" is time until the last sample over seconds of sound.
 "First chunk" is when the first sound was there, "uninterrupted start" the earliest moment at which
-playback could begin and never run dry. With --emulate-acceptance draft tokens are accepted by
-lot, at a rate that settles so many codes a pass: an emulation of trained weights, for the time
+playback could begin and never run dry. With --emulate-acceptance draft tokens are accepted at
+a rate that gives so many codes a pass: an emulation of trained weights, for the time
 alone, and labelled so. Needs an otherwise idle machine to mean anything: "others" in the JSON is
 how many cores everybody else kept busy meanwhile. Pictures need matplotlib.
 """
@@ -38,12 +38,11 @@ from s2s.bench.pictures import draw_arrivals, draw_soak
 from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
     Setting,
-    emulation,
     open_setting,
     schedule_name,
     warm,
 )
-from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance
+from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance_rate
 from s2s.bench.synthesis import Arrivals
 from s2s.models.store import home
 from s2s.testing.random_checkpoint import write_checkpoint
@@ -173,7 +172,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--frames, --runs and --threads must be at least 1, the others at least 0")
     if found.emulate_acceptance is not None:
         try:
-            acceptance(found.emulate_acceptance, found.draft_tokens)
+            acceptance_rate(found.emulate_acceptance, found.draft_tokens)
         except ValueError as error:
             parser.error(f"--emulate-acceptance: {error}")
     return found
@@ -262,17 +261,16 @@ def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     began_s = perf_counter()
     model = open_setting(setting)
     load_s, loaded_mb = perf_counter() - began_s, resident_memory_mb()
-    with emulation(setting):
-        bench = warm(model, setting.chunk_frames)
-        neighbours = Neighbours()
-        runs = [bench.utterance(setting.frames, seed) for seed in range(setting.runs)]
-        summary = Summary.of(runs)
-        resident_mb = resident_memory_mb()
-        moment = random.Random(0)
-        aborts_ms = [
-            bench.abort_ms(moment.uniform(0, ABORTED_BY_S), seed) for seed in range(setting.aborts)
-        ]
-        after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
+    bench = warm(model, setting.chunk_frames)
+    neighbours = Neighbours()
+    runs = [bench.utterance(setting.frames, seed) for seed in range(setting.runs)]
+    summary = Summary.of(runs)
+    resident_mb = resident_memory_mb()
+    moment = random.Random(0)
+    aborts_ms = [
+        bench.abort_ms(moment.uniform(0, ABORTED_BY_S), seed) for seed in range(setting.aborts)
+    ]
+    after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
     model.engine.close()
     stopped_s = [each / 1000 for each in aborts_ms if each is not None]
     row = Row(

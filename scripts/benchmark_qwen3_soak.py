@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from s2s.bench.conditions import Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.qwen3.settings import Setting, emulation, open_setting, warm
+from s2s.bench.qwen3.settings import Setting, open_setting, warm
 from s2s.tts.qwen3 import FRAME_MS
 
 
@@ -30,15 +30,14 @@ def soak(setting: Setting, minutes: float) -> Soak:
     at: list[float] = []
     rtf: list[float] = []
     memory_mb: list[float] = []
-    with emulation(setting):
-        bench = warm(model, setting.chunk_frames)
-        neighbours = Neighbours()
-        began_s = perf_counter()
-        while not at or at[-1] < minutes:
-            run = bench.utterance(setting.frames, len(at))
-            rtf.append(round(run.arrivals.real_time_factor, 3))
-            memory_mb.append(round(resident_memory_mb(), 1))
-            at.append(round((perf_counter() - began_s) / 60, 3))
+    bench = warm(model, setting.chunk_frames)
+    neighbours = Neighbours()
+    began_s = perf_counter()
+    while not at or at[-1] < minutes:
+        run = bench.utterance(setting.frames, len(at))
+        rtf.append(round(run.arrivals.real_time_factor, 3))
+        memory_mb.append(round(resident_memory_mb(), 1))
+        at.append(round((perf_counter() - began_s) / 60, 3))
     model.engine.close()
     return Soak(
         label=setting.label,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from s2s.bench.qwen3.utterances import Bench, acceptance, emulated_acceptance
+from s2s.bench.qwen3.utterances import Bench, acceptance_rate
 from s2s.tts.qwen3 import (
     UNTOUCHED,
     Placement,
@@ -54,7 +53,7 @@ class Setting:
 
 def open_setting(setting: Setting) -> Qwen3Model:
     """The model of a setting. Raises what ``open_model`` does."""
-    return open_model(
+    model = open_model(
         setting.source,
         setting.home,
         quant=setting.quant,
@@ -65,6 +64,9 @@ def open_setting(setting: Setting) -> Qwen3Model:
         threads=setting.threads,
         start_trim=UNTOUCHED,
     )
+    if setting.codes_a_pass is not None:
+        model.accept_at_rate(acceptance_rate(setting.codes_a_pass, setting.draft_tokens))
+    return model
 
 
 def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
@@ -79,13 +81,6 @@ def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
             initial_codec_chunk_frames=chunk_frames, codec_chunk_frames=chunk_frames
         )
     return bench
-
-
-def emulation(setting: Setting) -> AbstractContextManager[None]:
-    """The context in which a setting is measured."""
-    if setting.codes_a_pass is None:
-        return nullcontext()
-    return emulated_acceptance(acceptance(setting.codes_a_pass, setting.draft_tokens))
 
 
 def schedule_name(schedule: ScheduleConfig) -> str:

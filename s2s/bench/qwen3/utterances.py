@@ -7,12 +7,9 @@ number of frames is given, and the acceptance of draft tokens can be emulated at
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Generic, TypeVar
-from unittest.mock import patch
 
 import numpy as np
 
@@ -29,14 +26,11 @@ from s2s.tts.qwen3 import (
     ScheduleConfig,
     Spec,
 )
-from s2s.tts.qwen3 import sampling_speculative as speculation
 from s2s.tts.qwen3.engine.language_model import P, T
-from s2s.tts.qwen3.interfaces import Floats, Stale, State, never
-from s2s.tts.qwen3.native import language as native
-from s2s.tts.qwen3.sampling import Draws, Sampling
+from s2s.tts.qwen3.interfaces import Stale, State, never
 
 PUBLISHED_CODES_A_PASS = 2.47
-"""Codes that one pass of the predictor settled, on trained weights (arXiv 2609.37007)."""
+"""Codes that one forward pass of the predictor gave, on trained weights (arXiv 2609.37007)."""
 
 TEXT = (
     "The harbour was quiet when the first boats came in, and the light lay flat on the water. "
@@ -49,7 +43,7 @@ TEXT = (
 D = TypeVar("D", bound=State)
 
 
-def acceptance(codes_a_pass: float, draft_tokens: int) -> float:
+def acceptance_rate(codes_a_pass: float, draft_tokens: int) -> float:
     """The acceptance rate a of a draft token, independent of the others, at which a pass that
     verifies n of them gives ``codes_a_pass`` on average: the root of 1 + a + ... + a^n.
 
@@ -62,35 +56,9 @@ def acceptance(codes_a_pass: float, draft_tokens: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        settled = sum(middle**power for power in range(draft_tokens + 1))
-        low, high = (middle, high) if settled < codes_a_pass else (low, middle)
+        codes = sum(middle**power for power in range(draft_tokens + 1))
+        low, high = (middle, high) if codes < codes_a_pass else (low, middle)
     return high
-
-
-@contextmanager
-def emulated_acceptance(chance: float, seed: int = 0) -> Iterator[None]:
-    """While this lasts draft tokens are accepted by lot, with the given chance each.
-
-    Nothing else changes: every row is computed, every head multiplied and every distribution drawn
-    from as otherwise, so the time is that of a model whose draft tokens are as good. The codes mean
-    nothing.
-    """
-    lot = np.random.Generator(np.random.PCG64(seed))
-    real = speculation._settle
-
-    def settle(
-        guess: int, expected: Floats, wanted: Floats, sampling: Sampling, draws: Draws
-    ) -> int:
-        settled = real(guess, expected, wanted, sampling, draws)
-        if lot.random() < chance:
-            return guess
-        return settled if settled != guess else (guess + 1) % len(wanted)
-
-    with (
-        patch.object(speculation, "_settle", settle),
-        patch.object(native, "acceptance", chance),  # it settles inside the kernel
-    ):
-        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,12 @@ class DraftingPredictor(CodePredictor[P], Protocol[P]):
     draft_tokens: int
     """How many in each forward pass; may be changed between frames."""
 
+    def accept_at_rate(self, rate: float) -> None:
+        """For benchmarks of random weights, whose draft tokens are accepted as no trained model's
+        are: from the next frame on each is accepted with this probability. The codes mean
+        nothing."""
+        ...
+
 
 class Core(Protocol):
     """A backend at work on one model: its parts share threads."""

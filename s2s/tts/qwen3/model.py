@@ -160,6 +160,11 @@ class Qwen3Model:
         """So many draft tokens in each predictor pass from the next utterance on."""
         self.language.use_draft_tokens(draft_tokens)
 
+    def accept_at_rate(self, rate: float) -> None:
+        """For benchmarks of random weights, whose draft tokens are accepted as no trained model's
+        are: from now on each is accepted with this probability. The codes mean nothing."""
+        self.language.drafting.accept_at_rate(rate)
+
     def reference(self, name: str) -> Reference:
         """An enrolled voice, ready to be spoken with. Raises VoiceError when there is none, or it
         was made for another model."""

@@ -101,10 +101,10 @@ def choose(logits: Floats, sampling: Sampling, draws: Draws) -> int:
     return draw(probabilities(logits, sampling), draws)
 
 
-def draw(wanted: Floats, draws: Draws) -> int:
+def draw(target: Floats, draws: Draws) -> int:
     """One id from a distribution: float32 [ids], summing to one. Asks for one exponential an id."""
-    noise = np.maximum(draws.exponential(wanted.size), _SMALLEST)
-    return int(np.divide(wanted, noise, out=noise).argmax())
+    noise = np.maximum(draws.exponential(target.size), _SMALLEST)
+    return int(np.divide(target, noise, out=noise).argmax())
 
 
 @dataclass(slots=True)

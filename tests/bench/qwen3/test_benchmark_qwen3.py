@@ -12,14 +12,19 @@ import numpy as np
 import pytest
 
 from s2s.bench.qwen3.settings import schedule_name
-from s2s.bench.qwen3.utterances import Summary, Times, Utterance, acceptance, emulated_acceptance
+from s2s.bench.qwen3.utterances import Summary, Times, Utterance, acceptance_rate
 from s2s.bench.synthesis import Arrivals
 from s2s.system.llama_cpp import installed
-from s2s.tts.qwen3 import sampling_speculative as speculation
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import Report
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
+from s2s.tts.qwen3.sampling_speculative import (
+    AcceptAtRate,
+    Verify,
+    accept_or_resample,
+    choose_codes,
+)
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 SOAK_MINUTES = os.environ.get("S2S_TEST_SOAK_MINUTES", "")
@@ -52,38 +57,41 @@ class Flat:
         return np.zeros(self._book, np.float32)
 
 
-def passes_a_frame(draft_tokens: int, sampling: Sampling, frames: int = 400) -> float:
+def passes_a_frame(
+    draft_tokens: int,
+    sampling: Sampling,
+    verify: Verify = accept_or_resample,
+    frames: int = 400,
+) -> float:
     passes, draws = Flat(), SeededDraws(0)
     for _ in range(frames):
-        codes = speculation.choose_codes(passes, draft_tokens, sampling, draws)
+        codes = choose_codes(passes, draft_tokens, sampling, draws, verify)
         assert codes.shape == (15,)
         assert ((codes >= 0) & (codes < 32)).all()
     return passes.passes / frames
 
 
 @pytest.mark.parametrize(("codes", "draft_tokens"), [(2.47, 2), (2.47, 3), (1.0, 3), (4.0, 3)])
-def test_the_chance_settles_the_wanted_number_of_codes(codes: float, draft_tokens: int) -> None:
-    chance = acceptance(codes, draft_tokens)
-    assert sum(chance**power for power in range(draft_tokens + 1)) == pytest.approx(codes)
+def test_the_rate_gives_the_wanted_number_of_codes(codes: float, draft_tokens: int) -> None:
+    rate = acceptance_rate(codes, draft_tokens)
+    assert sum(rate**power for power in range(draft_tokens + 1)) == pytest.approx(codes)
 
 
 @pytest.mark.parametrize(("codes", "draft_tokens"), [(2.47, 1), (0.5, 3), (1.5, 0)])
-def test_what_no_chance_settles_is_refused(codes: float, draft_tokens: int) -> None:
+def test_what_no_rate_gives_is_refused(codes: float, draft_tokens: int) -> None:
     with pytest.raises(ValueError, match="draft tokens give"):
-        acceptance(codes, draft_tokens)
+        acceptance_rate(codes, draft_tokens)
 
 
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True)])
 def test_emulation_makes_draft_tokens_as_good_as_told(sampling: Sampling) -> None:
     assert passes_a_frame(3, sampling) == 5  # one, then four codes a pass, then what is left
-    with emulated_acceptance(0.0):
-        assert passes_a_frame(3, sampling) == 15
-    with emulated_acceptance(1.0):
-        assert passes_a_frame(3, sampling) == 5
-    with emulated_acceptance(acceptance(2.47, 3)):
-        # One pass, then fourteen codes at 2.47 a pass; the last pass has fewer left to settle.
-        assert 1 + 14 / 2.47 < passes_a_frame(3, sampling) < 1 + 14 / 2.47 + 0.7
-    assert passes_a_frame(3, sampling) == 5  # and it is over when it is over
+    assert passes_a_frame(3, sampling, AcceptAtRate(0.0)) == 15
+    assert passes_a_frame(3, sampling, AcceptAtRate(1.0)) == 5
+    passes = passes_a_frame(3, sampling, AcceptAtRate(acceptance_rate(2.47, 3)))
+    # One pass, then fourteen codes at 2.47 a pass; the last pass has fewer left to choose.
+    assert 1 + 14 / 2.47 < passes < 1 + 14 / 2.47 + 0.7
+    assert passes_a_frame(3, sampling) == 5  # and nothing of it stays behind
 
 
 @pytest.mark.parametrize(

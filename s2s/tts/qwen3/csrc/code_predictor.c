@@ -4,25 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The memory of one frame in the making. */
-typedef struct {
+/* Working memory of one frame. */
+struct Frame {
     const Predictor *predictor;
     const Sampling *sampling;
+    const Verification *verification;
     const float *uniforms; /* the next to be used */
     float *inputs;         /* [MAX_ROWS][hidden] */
-    float *hidden;         /* [MAX_ROWS][hidden]: results of the last pass */
-    float *held;           /* [hidden]: what the next code is predicted from */
+    float *hidden;         /* [MAX_ROWS][hidden]: outputs of the last forward pass */
+    float *last_hidden;    /* [hidden]: what the next code is predicted from */
     float *logits;         /* [MAX_ROWS][codes] */
-    float *expected;       /* [MAX_GUESSES][codes]: what guesses are drawn from */
-    float *wanted;         /* [codes] */
-} Frame;
+    float *proposals;      /* [MAX_DRAFT_TOKENS][codes]: what draft tokens are drawn from */
+    float *target;         /* [codes]: what a code is drawn from */
+};
 
-/* --- choosing --------------------------------------------------------------------------------- */
+/* --- sampling --------------------------------------------------------------------------------- */
 
-/* The value that `rank` of `count` values are larger than or as large as. Reorders the values. */
+/* The `rank`th largest of `count` values, by quickselect. Reorders the values. */
 static float ranked(float *values, int count, int rank)
 {
-    int low = 0, high = count - 1, wanted = rank - 1;
+    int low = 0, high = count - 1, index = rank - 1;
     while (low < high) {
         float pivot = values[(low + high) / 2];
         int left = low, right = high;
@@ -34,14 +35,14 @@ static float ranked(float *values, int count, int rank)
             values[left++] = values[right];
             values[right--] = swapped;
         }
-        if (wanted <= right)
+        if (index <= right)
             high = right;
-        else if (wanted >= left)
+        else if (index >= left)
             low = left;
         else
             break;
     }
-    return values[wanted];
+    return values[index];
 }
 
 static int descending(const void *a, const void *b)
@@ -50,7 +51,7 @@ static int descending(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* The smallest probability that top-p keeps: those above it alone do not reach the share. */
+/* The smallest probability that top-p keeps: those larger than it alone do not sum to `share`. */
 static float smallest_kept(const float *p, int count, float share)
 {
     float sorted[count], sum = 0;
@@ -63,7 +64,7 @@ static float smallest_kept(const float *p, int count, float share)
     return 0;
 }
 
-static void soften(float *p, int count, float most)
+static void softmax(float *p, int count, float most)
 {
     float sum = 0;
     for (int at = 0; at < count; at++) {
@@ -86,7 +87,7 @@ void distribution(const float *logits, int count, const Sampling *sampling, floa
         least = ranked(values, count, sampling->top_k);
     }
     for (int at = 0; at < count; at++) p[at] = p[at] < least ? -INFINITY : p[at];
-    soften(p, count, most);
+    softmax(p, count, most);
     if (sampling->top_p < 1) {
         float kept = smallest_kept(p, count, sampling->top_p), sum = 0;
         for (int at = 0; at < count; at++) {
@@ -97,7 +98,7 @@ void distribution(const float *logits, int count, const Sampling *sampling, floa
     }
 }
 
-/* The code at a share of the whole; weights need not sum to one. */
+/* The code at `share` of the cumulative sum; weights need not sum to one. */
 static int draw(const float *weights, int count, float share)
 {
     float sum = 0, until = 0;
@@ -112,7 +113,7 @@ static int draw(const float *weights, int count, float share)
     return last;
 }
 
-static int largest(const float *values, int count)
+static int argmax(const float *values, int count)
 {
     int found = 0;
     for (int at = 1; at < count; at++)
@@ -120,42 +121,36 @@ static int largest(const float *values, int count)
     return found;
 }
 
-/* What a code is chosen from: the bare logits in greedy mode. */
-static void wish(const Frame *frame, const float *logits, float *wanted)
+/* What a code is chosen from: a distribution, or the bare logits in greedy mode. */
+static void find_target(const Frame *frame, const float *logits, float *target)
 {
     int codes = frame->predictor->codes;
     if (frame->sampling->greedy)
-        memcpy(wanted, logits, (size_t)codes * sizeof(float));
+        memcpy(target, logits, (size_t)codes * sizeof(float));
     else
-        distribution(logits, codes, frame->sampling, wanted);
+        distribution(logits, codes, frame->sampling, target);
 }
 
-static int pick(Frame *frame, const float *wanted)
+static int choose(Frame *frame, const float *target)
 {
     int codes = frame->predictor->codes;
-    return frame->sampling->greedy ? largest(wanted, codes) : draw(wanted, codes, *frame->uniforms++);
+    return frame->sampling->greedy ? argmax(target, codes)
+                                   : draw(target, codes, *frame->uniforms++);
 }
 
-/* The guess, or what replaces it: as a draw from `wanted` when the guess is one from `expected`. */
-static int deserved(Frame *frame, int guess, const float *expected, float *wanted)
+int accept_or_resample(
+    Frame *frame, void *context, int draft, const float *proposal, float *target)
 {
     int codes = frame->predictor->codes;
-    if (frame->sampling->greedy) return largest(wanted, codes);
-    if (*frame->uniforms++ * expected[guess] < wanted[guess]) return guess;
+    (void)context;
+    if (frame->sampling->greedy) return argmax(target, codes);
+    if (*frame->uniforms++ * proposal[draft] < target[draft]) return draft;
     float sum = 0;
     for (int at = 0; at < codes; at++) {
-        wanted[at] = wanted[at] > expected[at] ? wanted[at] - expected[at] : 0;
-        sum += wanted[at];
+        target[at] = target[at] > proposal[at] ? target[at] - proposal[at] : 0;
+        sum += target[at];
     }
-    return sum > 0 ? draw(wanted, codes, *frame->uniforms++) : guess; /* zero by rounding alone */
-}
-
-static int settle(Frame *frame, int guess, const float *expected, float *wanted)
-{
-    int settled = deserved(frame, guess, expected, wanted);
-    if (frame->sampling->acceptance < 0) return settled;
-    if (*frame->uniforms++ < frame->sampling->acceptance) return guess;
-    return settled != guess ? settled : (guess + 1) % frame->predictor->codes;
+    return sum > 0 ? draw(target, codes, *frame->uniforms++) : draft; /* zero by rounding alone */
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */
@@ -165,95 +160,109 @@ static void read_vector(const Predictor *predictor, int group, int code, float *
     read_row(predictor->vector_type, predictor->vectors[group], code, predictor->hidden, to);
 }
 
-/* Heads from `group` on: of one vector, or each of its own when `apart`. */
-static void predict(Frame *frame, int group, int count, const float *vectors, int apart)
+/* Heads from `group` on: of one vector, or each of its own vector with `row_each`. */
+static void predict(Frame *frame, int group, int count, const float *vectors, int row_each)
 {
     const Predictor *predictor = frame->predictor;
-    matrix_products(decoder_team(predictor->decoder), predictor->heads + group, count, vectors,
-        apart, frame->logits);
+    matrix_products(transformer_pool(predictor->transformer), predictor->heads + group, count,
+        vectors, row_each, frame->logits);
 }
 
-/* One pass after `known` codes are settled: `guessed` of them are tried. Returns how many more are
- * settled then, in `chosen`; -1: no memory. */
-static int try_guesses(Frame *frame, Cache *cache, int known, int guessed, int *chosen)
+/* One forward pass after `known` codes are chosen, with `drafted` draft tokens. Returns how many
+ * more codes are chosen then, in `chosen`; -1: no memory. */
+static int verify_drafts(Frame *frame, KvCache *cache, int known, int drafted, int *chosen)
 {
     const Predictor *predictor = frame->predictor;
+    const Verification *verification = frame->verification;
     size_t codes = (size_t)predictor->codes, hidden = (size_t)predictor->hidden;
-    int guesses[MAX_GUESSES], last = known + guessed == predictor->groups;
-    int rows = 1 + guessed - (last && guessed ? 1 : 0);
-    predict(frame, known, guessed, frame->held, 0);
-    for (int at = 0; at < guessed; at++) {
-        float *expected = frame->expected + (size_t)at * codes;
-        wish(frame, frame->logits + (size_t)at * codes, expected);
-        guesses[at] = pick(frame, expected);
+    int drafts[MAX_DRAFT_TOKENS], last = known + drafted == predictor->groups;
+    int rows = 1 + drafted - (last && drafted ? 1 : 0);
+    predict(frame, known, drafted, frame->last_hidden, 0);
+    for (int at = 0; at < drafted; at++) {
+        float *proposals = frame->proposals + (size_t)at * codes;
+        find_target(frame, frame->logits + (size_t)at * codes, proposals);
+        drafts[at] = choose(frame, proposals);
     }
     read_vector(predictor, known, chosen[known - 1], frame->inputs);
     for (int at = 1; at < rows; at++)
-        read_vector(predictor, known + at, guesses[at - 1], frame->inputs + (size_t)at * hidden);
+        read_vector(predictor, known + at, drafts[at - 1], frame->inputs + (size_t)at * hidden);
     int before = cache_length(cache);
-    if (decoder_forward(predictor->decoder, cache, frame->inputs, rows, frame->hidden)) return -1;
+    if (transformer_forward(predictor->transformer, cache, frame->inputs, rows, frame->hidden))
+        return -1;
     int heads = known + rows > predictor->groups ? predictor->groups - known : rows;
     predict(frame, known, heads, frame->hidden, 1);
-    for (int at = 0; at < guessed; at++) {
-        wish(frame, frame->logits + (size_t)at * codes, frame->wanted);
-        chosen[known + at]
-            = settle(frame, guesses[at], frame->expected + (size_t)at * codes, frame->wanted);
-        memcpy(frame->held, frame->hidden + (size_t)at * hidden, hidden * sizeof(float));
-        if (chosen[known + at] != guesses[at]) {
+    for (int at = 0; at < drafted; at++) {
+        find_target(frame, frame->logits + (size_t)at * codes, frame->target);
+        chosen[known + at] = verification->verify(frame, verification->context, drafts[at],
+            frame->proposals + (size_t)at * codes, frame->target);
+        memcpy(frame->last_hidden, frame->hidden + (size_t)at * hidden, hidden * sizeof(float));
+        if (chosen[known + at] != drafts[at]) {
             cache_rewind(cache, before + at + 1);
             return at + 1;
         }
     }
-    if (last && guessed) return guessed;
-    wish(frame, frame->logits + (size_t)guessed * codes, frame->wanted);
-    chosen[known + guessed] = pick(frame, frame->wanted);
-    memcpy(frame->held, frame->hidden + (size_t)guessed * hidden, hidden * sizeof(float));
-    return guessed + 1;
+    if (last && drafted) return drafted;
+    find_target(frame, frame->logits + (size_t)drafted * codes, frame->target);
+    chosen[known + drafted] = choose(frame, frame->target);
+    memcpy(frame->last_hidden, frame->hidden + (size_t)drafted * hidden, hidden * sizeof(float));
+    return drafted + 1;
 }
 
 static int choose_all(
-    Frame *frame, Cache *cache, const float *first, int guesses, int *chosen)
+    Frame *frame, KvCache *cache, const float *first, int draft_tokens, int *chosen)
 {
     const Predictor *predictor = frame->predictor;
     int known = 1, passes = 1, groups = predictor->groups;
     cache_rewind(cache, 0);
-    if (decoder_forward(predictor->decoder, cache, first, 2, frame->hidden)) return -1;
-    memcpy(frame->held, frame->hidden + predictor->hidden,
+    if (transformer_forward(predictor->transformer, cache, first, 2, frame->hidden)) return -1;
+    memcpy(frame->last_hidden, frame->hidden + predictor->hidden,
         (size_t)predictor->hidden * sizeof(float));
-    predict(frame, 0, 1, frame->held, 0);
-    wish(frame, frame->logits, frame->wanted);
-    chosen[0] = pick(frame, frame->wanted);
+    predict(frame, 0, 1, frame->last_hidden, 0);
+    find_target(frame, frame->logits, frame->target);
+    chosen[0] = choose(frame, frame->target);
     for (; known < groups; passes++) {
-        int guessed = guesses < groups - known ? guesses : groups - known;
-        int settled = try_guesses(frame, cache, known, guessed, chosen);
-        if (settled < 0) return -1;
-        known += settled;
+        int drafted = draft_tokens < groups - known ? draft_tokens : groups - known;
+        int more = verify_drafts(frame, cache, known, drafted, chosen);
+        if (more < 0) return -1;
+        known += more;
     }
     return passes;
 }
 
-int frame_uniforms(int groups, int guesses)
+int frame_uniforms(int groups, int draft_tokens)
 {
-    /* a pass settles one code at least: for each guess the draw, the verdict and the lot, and a
-     * choice */
-    return groups * (3 * guesses + 1);
+    /* A pass chooses one code at least: two numbers for each draft token, to draw and to verify it,
+     * and one for the code that replaces or follows them. */
+    return groups * (2 * draft_tokens + 1);
 }
 
-int choose_frame(const Predictor *predictor, Cache *cache, const float *first, int guesses,
+int choose_frame(const Predictor *predictor, KvCache *cache, const float *first, int draft_tokens,
     const Sampling *sampling, const float *uniforms, int *chosen)
 {
+    static const Verification exact = { accept_or_resample, NULL };
+    return choose_frame_verified(
+        predictor, cache, first, draft_tokens, sampling, uniforms, &exact, chosen);
+}
+
+int choose_frame_verified(const Predictor *predictor, KvCache *cache, const float *first,
+    int draft_tokens, const Sampling *sampling, const float *uniforms,
+    const Verification *verification, int *chosen)
+{
     size_t hidden = (size_t)predictor->hidden, codes = (size_t)predictor->codes;
-    size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_GUESSES + 1);
+    size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_DRAFT_TOKENS + 1);
     float *memory = malloc(floats * sizeof(float));
     if (!memory) return -1;
-    Frame frame = { .predictor = predictor, .sampling = sampling, .uniforms = uniforms };
+    Frame frame = { .predictor = predictor,
+        .sampling = sampling,
+        .verification = verification,
+        .uniforms = uniforms };
     frame.inputs = memory;
     frame.hidden = frame.inputs + MAX_ROWS * hidden;
-    frame.held = frame.hidden + MAX_ROWS * hidden;
-    frame.logits = frame.held + hidden;
-    frame.expected = frame.logits + MAX_ROWS * codes;
-    frame.wanted = frame.expected + MAX_GUESSES * codes;
-    int passes = choose_all(&frame, cache, first, guesses, chosen);
+    frame.last_hidden = frame.hidden + MAX_ROWS * hidden;
+    frame.logits = frame.last_hidden + hidden;
+    frame.proposals = frame.logits + MAX_ROWS * codes;
+    frame.target = frame.proposals + MAX_DRAFT_TOKENS * codes;
+    int passes = choose_all(&frame, cache, first, draft_tokens, chosen);
     free(memory);
     return passes;
 }

@@ -4,100 +4,98 @@
 
 #include "codec_matmul.h"
 
-int next_piece(Walk *walk, int pieces)
+int next_item(Worker *worker, int items)
 {
-    return team_next(walk->team, walk->turns[walk->phase & 1], walk->thread, pieces);
+    return pool_next_item(worker->pool, worker->counters[worker->phase & 1], worker->thread, items);
 }
 
-/* The turns of the next phase are those of the one before this, which everybody has left. */
-void end_phase(Walk *walk)
+/* The counters of the next phase are those of the phase before this one, which all have left. */
+void end_phase(Worker *worker)
 {
-    walk->phase++;
-    atomic_store(&walk->turns[walk->phase & 1][walk->thread], 0);
-    team_meet(walk->team);
+    worker->phase++;
+    atomic_store(&worker->counters[worker->phase & 1][worker->thread], 0);
+    pool_barrier(worker->pool);
 }
 
-/* This thread's share of the `count` newest rows, which `newest` begins with, into `kept`. */
-void keep_newest(const Walk *walk, const float *newest, int count, int width, float *kept)
+void save_history(const Worker *worker, const float *newest, int count, int width, float *saved)
 {
-    int threads = team_threads(walk->team);
-    int first = count * walk->thread / threads, end = count * (walk->thread + 1) / threads;
+    int threads = pool_threads(worker->pool);
+    int first = count * worker->thread / threads, end = count * (worker->thread + 1) / threads;
     ptrdiff_t from = (ptrdiff_t)first * width;
-    memcpy(kept + from, newest + from, (size_t)((end - first) * width) * sizeof *kept);
+    memcpy(saved + from, newest + from, (size_t)((end - first) * width) * sizeof *saved);
 }
 
-void snake_row(const Waves *waves, const float *in, int width, float *out)
+void snake_row(const Snake *activation, const float *in, int width, float *out)
 {
     for (int at = 0; at < width; at += LANES) {
-        Lanes rate = load_lanes(waves->rate + at), height = load_lanes(waves->height + at);
-        store_lanes(out + at, snake(load_lanes(in + at), rate, height));
+        Lanes frequency = load_lanes(activation->frequency + at);
+        Lanes scale = load_lanes(activation->scale + at);
+        store_lanes(out + at, snake(load_lanes(in + at), frequency, scale));
     }
 }
 
-/* `history` rows of `past` and then the rows of `in`, through `waves` if there are any. */
 void pad(
-    Walk *walk, const float *past, int history, const float *in, int rows, int width,
-    const Waves *waves, float *padded)
+    Worker *worker, const float *history, int history_rows, const float *in, int rows, int width,
+    const Snake *activation, float *padded)
 {
-    float *to = row_of(padded, history, width);
-    int piece, pieces = pieces_of(rows, CHUNK);
-    if (walk->thread == 0) memcpy(padded, past, (size_t)(history * width) * sizeof *past);
-    while ((piece = next_piece(walk, pieces)) >= 0) {
-        int end = (piece + 1) * CHUNK < rows ? (piece + 1) * CHUNK : rows;
-        for (int row = piece * CHUNK; row < end; row++) {
+    float *to = row_of(padded, history_rows, width);
+    int item, items = ceil_div(rows, CHUNK);
+    if (worker->thread == 0)
+        memcpy(padded, history, (size_t)(history_rows * width) * sizeof *history);
+    while ((item = next_item(worker, items)) >= 0) {
+        int end = (item + 1) * CHUNK < rows ? (item + 1) * CHUNK : rows;
+        for (int row = item * CHUNK; row < end; row++) {
             ptrdiff_t from = (ptrdiff_t)row * width;
-            if (waves)
-                snake_row(waves, in + from, width, to + from);
+            if (activation)
+                snake_row(activation, in + from, width, to + from);
             else
                 memcpy(to + from, in + from, (size_t)width * sizeof *to);
         }
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-/* Sums of a panel's columns, with the bias and perhaps what is there already, to rows of `out`. */
+/* out (or, with `add`, +=) the sums of a panel's columns and the bias. */
 static void finish(
-    const Product *product, int panel, const float *sums, int rows, float *out, int add)
+    const PackedWeights *weights, int panel, const float *sums, int rows, float *out, int add)
 {
-    int first = panel * PANEL, left = product->out - first, columns = left < PANEL ? left : PANEL;
+    int first = panel * PANEL, left = weights->out - first, columns = left < PANEL ? left : PANEL;
     for (int row = 0; row < rows; row++) {
-        float *to = row_of(out, row, product->out) + first;
+        float *to = row_of(out, row, weights->out) + first;
         for (int at = 0; at < columns; at += LANES) {
             Lanes sum = load_lanes(sums + row * PANEL + at);
-            sum = sum + load_lanes(product->bias + first + at);
+            sum = sum + load_lanes(weights->bias + first + at);
             if (add) sum = sum + load_lanes(to + at);
             store_lanes(to + at, sum);
         }
     }
 }
 
-/* out [rows][product->out] = (or +=) the product of each row of `in` and those behind it. */
 void multiply(
-    Walk *walk, const Product *product, const float *in, int rows, float *out, int add)
+    Worker *worker, const PackedWeights *weights, const float *in, int rows, float *out, int add)
 {
-    int width = product->in, piece, panels = pieces_of(product->out, PANEL);
-    int blocks = pieces_of(rows, BLOCK_ROWS);
-    float *sums = walk->scratch;
-    while ((piece = next_piece(walk, panels * blocks)) >= 0) {
-        int panel = piece / blocks, block = piece % blocks;
+    int width = weights->in, item, panels = ceil_div(weights->out, PANEL);
+    int blocks = ceil_div(rows, BLOCK_ROWS);
+    float *sums = worker->scratch;
+    while ((item = next_item(worker, panels * blocks)) >= 0) {
+        int panel = item / blocks, block = item % blocks;
         int first = rows * block / blocks, count = rows * (block + 1) / blocks - first;
-        const float *weights = product->panels + (ptrdiff_t)panel * product->taps * width * PANEL;
-        for (int tap = 0; tap < product->taps; tap++)
+        const float *matrix = weights->panels + (ptrdiff_t)panel * weights->taps * width * PANEL;
+        for (int tap = 0; tap < weights->taps; tap++)
             add_product_rows(
                 in + (ptrdiff_t)(first + tap) * width, width, count,
-                weights + (ptrdiff_t)tap * width * PANEL, width, sums, tap == 0);
-        finish(product, panel, sums, count, row_of(out, first, product->out), add);
+                matrix + (ptrdiff_t)tap * width * PANEL, width, sums, tap == 0);
+        finish(weights, panel, sums, count, row_of(out, first, weights->out), add);
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-/* A causal convolution of product->taps steps. */
 void convolve(
-    Walk *walk, const Product *product, const Waves *waves, const float *in, int rows,
-    const float *past, float *next, float *padded, float *out)
+    Worker *worker, const PackedWeights *weights, const Snake *activation, const float *in,
+    int rows, const float *history, float *next_history, float *padded, float *out)
 {
-    int history = product->taps - 1, width = product->in;
-    pad(walk, past, history, in, rows, width, waves, padded);
-    keep_newest(walk, row_of(padded, rows, width), history, width, next);
-    multiply(walk, product, padded, rows, out, 0);
+    int history_rows = weights->taps - 1, width = weights->in;
+    pad(worker, history, history_rows, in, rows, width, activation, padded);
+    save_history(worker, row_of(padded, rows, width), history_rows, width, next_history);
+    multiply(worker, weights, padded, rows, out, 0);
 }

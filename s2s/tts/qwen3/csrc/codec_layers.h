@@ -1,5 +1,5 @@
-/* What the layers of the codec decoder are made of. All threads of a team walk through them together,
- * in phases: nobody begins one before all have finished the one before it. */
+/* Building blocks of the layers of the codec decoder. All threads of a pool execute them together,
+ * in phases: a phase begins when every thread has finished the one before it. */
 #ifndef S2S_CODEC_LAYERS_H
 #define S2S_CODEC_LAYERS_H
 
@@ -9,35 +9,37 @@
 
 enum {
     CODEC_PAD = 16,
-    BLOCK_ROWS = 64, /* rows of a piece of a product: its sums stay in the nearest cache */
-    CHUNK = 32,      /* rows of a piece of anything else */
+    BLOCK_ROWS = 64, /* rows of a work item of a matrix product: its sums stay in the L1 cache */
+    CHUNK = 32,      /* rows of any other work item */
 };
 
-/* x + height * sin(pi * rate * x)^2, per channel */
-typedef struct { const float *rate, *height; } Waves;
+/* The Snake activation x + scale * sin(pi * frequency * x)^2, per channel. */
+typedef struct { const float *frequency, *scale; } Snake;
 
-/* A matrix of `taps` * in rows, oldest step first, and `out` columns: in panels of PANEL columns,
- * panels[panel][taps * in][PANEL], the last one filled up with zeros. bias: [out]. */
-typedef struct { int taps, in, out; const float *panels, *bias; } Product;
+/* Weights of a causal convolution of `taps` steps (one: a 1x1 convolution), as a matrix of
+ * taps * in rows, oldest step first, and `out` columns: in panels of PANEL columns,
+ * panels[panel][taps * in][PANEL], the last one padded with zeros. bias: [out]. */
+typedef struct { int taps, in, out; const float *panels, *bias; } PackedWeights;
 
-typedef atomic_int Turns[MAX_THREADS];
+typedef atomic_int WorkCounters[MAX_THREADS];
 
-/* One thread's way through a run. turns: [2], zero at the beginning; scratch: BLOCK_ROWS * PANEL
- * floats or more, of this thread alone. */
+/* One thread in a run. counters: work counters of the current phase and of the next, by the parity
+ * of the phase, zero at the beginning; scratch: BLOCK_ROWS * PANEL floats or more, of this thread
+ * alone. */
 typedef struct {
-    Team *team;
-    Turns *turns;
+    ThreadPool *pool;
+    WorkCounters *counters;
     float *scratch;
     void *run;
     int thread;
     unsigned phase;
-} Walk;
+} Worker;
 
-/* The next piece of this phase that nobody has done yet, or -1. */
-int next_piece(Walk *walk, int pieces);
-void end_phase(Walk *walk);
+/* The next work item of this phase that no thread has taken yet, or -1. */
+int next_item(Worker *worker, int items);
+void end_phase(Worker *worker);
 
-static inline int pieces_of(int count, int size)
+static inline int ceil_div(int count, int size)
 {
     return (count + size - 1) / size;
 }
@@ -47,24 +49,26 @@ static inline float *row_of(float *rows, int row, int width)
     return rows + (ptrdiff_t)row * width;
 }
 
-void snake_row(const Waves *waves, const float *in, int width, float *out);
+void snake_row(const Snake *activation, const float *in, int width, float *out);
 
-/* A phase: padded = `history` rows of `past`, then the rows of `in`, through `waves` if there are
- * any. */
+/* A phase: padded = `history_rows` rows of `history`, then the rows of `in`, through `activation`
+ * unless it is NULL. */
 void pad(
-    Walk *walk, const float *past, int history, const float *in, int rows, int width,
-    const Waves *waves, float *padded);
+    Worker *worker, const float *history, int history_rows, const float *in, int rows, int width,
+    const Snake *activation, float *padded);
 
-/* This thread's share of the `count` newest rows, which `newest` begins with, into `kept`. */
-void keep_newest(const Walk *walk, const float *newest, int count, int width, float *kept);
+/* This thread's share of the `count` newest rows of a stream, which `newest` points to, into
+ * `saved`: the history of the next run. */
+void save_history(const Worker *worker, const float *newest, int count, int width, float *saved);
 
-/* A phase: out [rows][product->out] = (or +=) the product of each row of `in` and those behind it,
- * and the bias. */
-void multiply(Walk *walk, const Product *product, const float *in, int rows, float *out, int add);
+/* A phase: out [rows][weights->out] = (or, with `add`, +=) the convolution that begins at each row
+ * of `in`, and the bias. */
+void multiply(
+    Worker *worker, const PackedWeights *weights, const float *in, int rows, float *out, int add);
 
-/* Two phases: a causal convolution of product->taps steps. `padded` is working memory. */
+/* Two phases: a causal convolution of weights->taps steps. `padded` is working memory. */
 void convolve(
-    Walk *walk, const Product *product, const Waves *waves, const float *in, int rows,
-    const float *past, float *next, float *padded, float *out);
+    Worker *worker, const PackedWeights *weights, const Snake *activation, const float *in,
+    int rows, const float *history, float *next_history, float *padded, float *out);
 
 #endif

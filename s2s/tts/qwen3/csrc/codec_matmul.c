@@ -1,9 +1,9 @@
 #include "codec_matmul.h"
 
-enum { DEPTH = 96, LINE = 16 }; /* a panel of this depth stays in the nearest cache, 18 KB */
+enum { DEPTH = 96, LINE = 16 }; /* a panel of this depth, 18 KB, stays in the L1 cache */
 
-/* One block of depth is summed by itself before it is added to what is there: thousands of terms in
- * one row of additions would cost a decimal place.
+/* Each block of DEPTH terms is summed by itself and then added to the sums: adding thousands of
+ * terms one after the other would cost a decimal place.
  *
  * One block of at most ROWS rows; `rows` is a constant wherever this is inlined. */
 CODEC_INLINE void block(

@@ -1,6 +1,6 @@
-/* Products of many rows of numbers with a matrix of numbers, all in single precision. */
-#ifndef S2S_CODEC_PRODUCT_H
-#define S2S_CODEC_PRODUCT_H
+/* Matrix products of many rows, in single precision. */
+#ifndef S2S_CODEC_MATMUL_H
+#define S2S_CODEC_MATMUL_H
 
 #include <stddef.h>
 
@@ -8,7 +8,7 @@
 
 /* sums [rows][PANEL] += rows of `a` [rows][depth], `stride` apart, times `panel` [depth][PANEL].
  * `fresh`: the sums begin at zero. Each sum is taken in one order, however many rows there are.
- * What follows the panel in memory is fetched meanwhile: the next one should lie there. */
+ * The memory behind the panel is prefetched meanwhile: the next panel should lie there. */
 void add_product_rows(
     const float *a, ptrdiff_t stride, int rows, const float *panel, int depth, float *sums,
     int fresh);

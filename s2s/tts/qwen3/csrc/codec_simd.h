@@ -1,6 +1,6 @@
-/* A few floats at a time, in the vector extensions that GCC and Clang share. */
-#ifndef S2S_CODEC_LANES_H
-#define S2S_CODEC_LANES_H
+/* SIMD on single-precision floats, in the vector extensions that GCC and Clang share. */
+#ifndef S2S_CODEC_SIMD_H
+#define S2S_CODEC_SIMD_H
 
 #include <stddef.h>
 
@@ -50,21 +50,21 @@ CODEC_INLINE Lanes plus_product(Lanes sum, Lanes a, Lanes b)
 #endif
 }
 
-/* x + height * sin(pi * rate * x)^2 with an absolute error below 3e-7 * height beside that of the
- * angle; |rate * x| must be below 2^22. A half turn more changes nothing, so the angle is counted
- * in half turns and only its fraction f matters; the polynomial in f^2 is a minimax fit on
- * [-1/2, 1/2]. */
-CODEC_INLINE Lanes snake(Lanes x, Lanes rate, Lanes height)
+/* The Snake activation x + scale * sin(pi * frequency * x)^2 with an absolute error below
+ * 3e-7 * scale beside that of the angle; |frequency * x| must be below 2^22. sin^2 has period pi:
+ * the angle is counted in half turns and only its fraction f matters; the polynomial in f^2 is a
+ * minimax fit on [-1/2, 1/2]. */
+CODEC_INLINE Lanes snake(Lanes x, Lanes frequency, Lanes scale)
 {
-    const float to_whole = 0x1.8p23f; /* numbers of this size have no fraction */
-    Lanes turns = x * rate, whole = (turns + to_whole) - to_whole;
-    Lanes rest = turns - whole, square = rest * rest;
+    const float to_nearest = 0x1.8p23f; /* numbers of this size have no fraction */
+    Lanes half_turns = x * frequency, nearest = (half_turns + to_nearest) - to_nearest;
+    Lanes fraction = half_turns - nearest, square = fraction * fraction;
     Lanes sum = plus_product(every_lane(12.990730f), square, every_lane(-3.2729454f));
     sum = plus_product(every_lane(-30.085953f), square, sum);
     sum = plus_product(every_lane(42.725384f), square, sum);
     sum = plus_product(every_lane(-32.469582f), square, sum);
     sum = plus_product(every_lane(9.8696032f), square, sum);
-    return plus_product(x, height, square * sum);
+    return plus_product(x, scale, square * sum);
 }
 
 #endif

@@ -7,24 +7,24 @@
 #include "codec_simd.h"
 #include "matrix.h"
 
-enum { TAPS = 7, COLUMNS = 128 /* of a piece of work on single values */ };
+enum { TAPS = 7, COLUMNS = 128 /* of a work item of elementwise functions */ };
 
-struct Latent {
-    LatentShape shape;
-    Team *team;
+struct CodecTransformer {
+    CodecTransformerShape shape;
+    ThreadPool *pool;
     float *memory;
-    float *padded, *stream, *normed, *joined, *mixed, *gates, *inner, *steps[2], *turns;
+    float *padded, *stream, *normed, *qkv, *attended, *gates, *inner, *steps[2], *rope;
     float *scratch[MAX_THREADS];
 };
 
 typedef struct {
-    Latent *latent;
+    CodecTransformer *transformer;
     const float *in;
     int frames;
-    long long before;
-    float *const *past, *const *next;
+    long long position;
+    float *const *state, *const *next_state;
     float *out;
-    Turns turns[2];
+    WorkCounters counters[2];
 } Run;
 
 static float lane_sum(Lanes values)
@@ -42,60 +42,61 @@ static float dot(const float *a, const float *b, int width)
     return lane_sum(sum);
 }
 
-/* A phase: out = each row of `in` over the root of its mean square. */
-static void normalise(
-    Walk *walk, const float *in, int rows, int width, float epsilon, float *out)
+/* A phase: out = each row of `in` divided by the root of its mean square. */
+static void rms_normalise(
+    Worker *worker, const float *in, int rows, int width, float epsilon, float *out)
 {
     int row;
-    while ((row = next_piece(walk, rows)) >= 0) {
+    while ((row = next_item(worker, rows)) >= 0) {
         const float *from = in + (ptrdiff_t)row * width;
         float *to = row_of(out, row, width);
         float scale = 1 / sqrtf(dot(from, from, width) / (float)width + epsilon);
         for (int at = 0; at < width; at += LANES)
             store_lanes(to + at, load_lanes(from + at) * every_lane(scale));
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
 /* --- attention -------------------------------------------------------------------------------- */
 
-/* One head's keys or values: `held` remembered ones, then the new ones, `stride` apart. */
-typedef struct { const float *past, *made; int held, stride, width; } Column;
+/* One head's keys or values: `old_rows` rows of the streaming state, then the new ones, `stride`
+ * apart. */
+typedef struct { const float *old, *fresh; int old_rows, stride, width; } HeadRows;
 
-static const float *row_in(const Column *column, int row)
+static const float *row_in(const HeadRows *rows, int row)
 {
-    if (row < column->held) return column->past + (ptrdiff_t)row * column->width;
-    return column->made + (ptrdiff_t)(row - column->held) * column->stride;
+    if (row < rows->old_rows) return rows->old + (ptrdiff_t)row * rows->width;
+    return rows->fresh + (ptrdiff_t)(row - rows->old_rows) * rows->stride;
 }
 
-static void keep_column(const Column *column, int total, int kept, float *next)
+static void save_head_rows(const HeadRows *rows, int total, int saved, float *to)
 {
-    for (int row = 0; row < kept; row++)
+    for (int row = 0; row < saved; row++)
         memcpy(
-            row_of(next, row, column->width), row_in(column, total - kept + row),
-            (size_t)column->width * sizeof *next);
+            row_of(to, row, rows->width), row_in(rows, total - saved + row),
+            (size_t)rows->width * sizeof *to);
 }
 
-/* Cosines and sines of the new positions: [frames][head_dim], halves. */
-static void find_turns(const Run *run)
+/* The rotary table of the new positions, cosines and then sines: [frames][head_dim]. */
+static void compute_rope(const Run *run)
 {
-    const LatentShape *shape = &run->latent->shape;
+    const CodecTransformerShape *shape = &run->transformer->shape;
     int half = shape->head_dim / 2;
     for (int frame = 0; frame < run->frames; frame++) {
-        float *turns = row_of(run->latent->turns, frame, shape->head_dim);
+        float *rope = row_of(run->transformer->rope, frame, shape->head_dim);
         for (int at = 0; at < half; at++) {
-            float angle = (float)(run->before + frame) * shape->frequencies[at];
-            turns[at] = cosf(angle);
-            turns[half + at] = sinf(angle);
+            float angle = (float)(run->position + frame) * shape->frequencies[at];
+            rope[at] = cosf(angle);
+            rope[half + at] = sinf(angle);
         }
     }
 }
 
-static void rotate(float *pair, const float *turns, int width)
+static void apply_rope(float *pair, const float *rope, int width)
 {
     int half = width / 2;
     for (int at = 0; at < half; at++) {
-        float left = pair[at], right = pair[half + at], cosine = turns[at], sine = turns[half + at];
+        float left = pair[at], right = pair[half + at], cosine = rope[at], sine = rope[half + at];
         pair[at] = left * cosine - right * sine;
         pair[half + at] = right * cosine + left * sine;
     }
@@ -103,7 +104,7 @@ static void rotate(float *pair, const float *turns, int width)
 
 /* out = values weighted by the softmax of query times keys, of rows `first` up to `end`. */
 static void attend(
-    const float *query, const Column *keys, const Column *values, int first, int end,
+    const float *query, const HeadRows *keys, const HeadRows *values, int first, int end,
     float *weights, float *out)
 {
     float largest = -INFINITY, total = 0;
@@ -126,95 +127,96 @@ static void attend(
     }
 }
 
-/* A phase: attention of the new frames, whose queries, keys and values are joined; a piece is a
- * head. */
-static void attend_heads(Walk *walk, int layer)
+/* A phase: attention of the new frames, whose queries, keys and values lie side by side; a work
+ * item is a head. */
+static void attend_heads(Worker *worker, int layer)
 {
-    const Run *run = walk->run;
-    const Latent *latent = run->latent;
-    const LatentShape *shape = &latent->shape;
+    const Run *run = worker->run;
+    const CodecTransformer *transformer = run->transformer;
+    const CodecTransformerShape *shape = &transformer->shape;
     int head, size = shape->head_dim, width = shape->heads * size, most = shape->window - 1;
-    int held = run->before < most ? (int)run->before : most, total = held + run->frames;
-    int kept = total < most ? total : most, state = 1 + 2 * layer;
-    while ((head = next_piece(walk, shape->heads)) >= 0) {
-        float *made = latent->joined + head * size;
-        ptrdiff_t old = (ptrdiff_t)head * held * size, new = (ptrdiff_t)head * kept * size;
-        Column keys = { run->past[state] + old, made + width, held, 3 * width, size };
-        Column values = { run->past[state + 1] + old, made + 2 * width, held, 3 * width, size };
+    int old_rows = run->position < most ? (int)run->position : most, total = old_rows + run->frames;
+    int saved = total < most ? total : most, key = 1 + 2 * layer;
+    while ((head = next_item(worker, shape->heads)) >= 0) {
+        float *fresh = transformer->qkv + head * size;
+        ptrdiff_t at = (ptrdiff_t)head * old_rows * size, next_at = (ptrdiff_t)head * saved * size;
+        HeadRows keys = { run->state[key] + at, fresh + width, old_rows, 3 * width, size };
+        HeadRows values
+            = { run->state[key + 1] + at, fresh + 2 * width, old_rows, 3 * width, size };
         for (int frame = 0; frame < run->frames; frame++) {
-            const float *turns = latent->turns + frame * size;
-            float *query = row_of(made, frame, 3 * width);
-            int end = held + frame + 1, first = end > shape->window ? end - shape->window : 0;
-            rotate(query, turns, size);
-            rotate(query + width, turns, size);
+            const float *rope = transformer->rope + frame * size;
+            float *query = row_of(fresh, frame, 3 * width);
+            int end = old_rows + frame + 1, first = end > shape->window ? end - shape->window : 0;
+            apply_rope(query, rope, size);
+            apply_rope(query + width, rope, size);
             attend(
-                query, &keys, &values, first, end, walk->scratch,
-                row_of(latent->mixed, frame, width) + head * size);
+                query, &keys, &values, first, end, worker->scratch,
+                row_of(transformer->attended, frame, width) + head * size);
         }
-        keep_column(&keys, total, kept, run->next[state] + new);
-        keep_column(&values, total, kept, run->next[state + 1] + new);
+        save_head_rows(&keys, total, saved, run->next_state[key] + next_at);
+        save_head_rows(&values, total, saved, run->next_state[key + 1] + next_at);
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
 /* --- feed-forward ----------------------------------------------------------------------------- */
 
 /* A phase: inner = gate / (1 + e^-gate) * up, gates [rows][2 * width] being gate and up. */
-static void gate(Walk *walk, const float *gates, int rows, int width, float *inner)
+static void gate(Worker *worker, const float *gates, int rows, int width, float *inner)
 {
-    int piece, chunks = pieces_of(width, COLUMNS);
-    while ((piece = next_piece(walk, rows * chunks)) >= 0) {
-        int row = piece / chunks, at = piece % chunks * COLUMNS;
+    int item, chunks = ceil_div(width, COLUMNS);
+    while ((item = next_item(worker, rows * chunks)) >= 0) {
+        int row = item / chunks, at = item % chunks * COLUMNS;
         int end = at + COLUMNS < width ? at + COLUMNS : width;
         const float *left = gates + (ptrdiff_t)row * 2 * width, *right = left + width;
         float *to = row_of(inner, row, width);
         for (; at < end; at++) to[at] = left[at] / (1 + expf(-left[at])) * right[at];
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-/* A phase: values = the share of each below a normal one's, times itself (GELU). */
-static void gelu(Walk *walk, float *values, int rows, int width)
+/* A phase: values = GELU of each, by the error function. */
+static void gelu(Worker *worker, float *values, int rows, int width)
 {
-    int piece, chunks = pieces_of(width, COLUMNS);
-    while ((piece = next_piece(walk, rows * chunks)) >= 0) {
-        int at = piece % chunks * COLUMNS, end = at + COLUMNS < width ? at + COLUMNS : width;
-        float *row = row_of(values, piece / chunks, width);
+    int item, chunks = ceil_div(width, COLUMNS);
+    while ((item = next_item(worker, rows * chunks)) >= 0) {
+        int at = item % chunks * COLUMNS, end = at + COLUMNS < width ? at + COLUMNS : width;
+        float *row = row_of(values, item / chunks, width);
         for (; at < end; at++) row[at] *= 0.5f + 0.5f * erff(row[at] * 0.70710678f);
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-static void transform(Walk *walk, int at)
+static void transform(Worker *worker, int at)
 {
-    const Run *run = walk->run;
-    const Latent *latent = run->latent;
-    const LatentLayer *layer = latent->shape.layer + at;
-    int frames = run->frames, width = latent->shape.input.out;
-    float epsilon = latent->shape.epsilon;
-    normalise(walk, latent->stream, frames, width, epsilon, latent->normed);
-    multiply(walk, &layer->query_key_value, latent->normed, frames, latent->joined, 0);
-    attend_heads(walk, at);
-    multiply(walk, &layer->out, latent->mixed, frames, latent->stream, 1);
-    normalise(walk, latent->stream, frames, width, epsilon, latent->normed);
-    multiply(walk, &layer->gate_up, latent->normed, frames, latent->gates, 0);
-    gate(walk, latent->gates, frames, layer->down.in, latent->inner);
-    multiply(walk, &layer->down, latent->inner, frames, latent->stream, 1);
+    const Run *run = worker->run;
+    const CodecTransformer *transformer = run->transformer;
+    const CodecTransformerLayer *layer = transformer->shape.layer + at;
+    int frames = run->frames, width = transformer->shape.input.out;
+    float epsilon = transformer->shape.epsilon;
+    rms_normalise(worker, transformer->stream, frames, width, epsilon, transformer->normed);
+    multiply(worker, &layer->query_key_value, transformer->normed, frames, transformer->qkv, 0);
+    attend_heads(worker, at);
+    multiply(worker, &layer->out, transformer->attended, frames, transformer->stream, 1);
+    rms_normalise(worker, transformer->stream, frames, width, epsilon, transformer->normed);
+    multiply(worker, &layer->gate_up, transformer->normed, frames, transformer->gates, 0);
+    gate(worker, transformer->gates, frames, layer->down.in, transformer->inner);
+    multiply(worker, &layer->down, transformer->inner, frames, transformer->stream, 1);
 }
 
 /* --- upsampling ------------------------------------------------------------------------------- */
 
-/* One step's convolution of each channel by itself, normed: mean 0, variance 1. */
-static void mix_taps(const Upsample *upsample, const float *in, float epsilon, float *out)
+/* One step of the depthwise convolution, layer-normalised: mean 0, variance 1. */
+static void depthwise_and_norm(const Upsample *upsample, const float *in, float epsilon, float *out)
 {
     int width = upsample->up.in;
     Lanes sum = { 0 }, squares = { 0 }, mean;
     for (int at = 0; at < width; at += LANES) {
-        Lanes value = load_lanes(upsample->taps_bias + at);
+        Lanes value = load_lanes(upsample->depthwise_bias + at);
         for (int tap = 0; tap < TAPS; tap++)
             value = plus_product(
                 value, load_lanes(in + tap * width + at),
-                load_lanes(upsample->taps + tap * width + at));
+                load_lanes(upsample->depthwise + tap * width + at));
         sum = sum + value;
         store_lanes(out + at, value);
     }
@@ -228,57 +230,58 @@ static void mix_taps(const Upsample *upsample, const float *in, float epsilon, f
     for (int at = 0; at < width; at += LANES) store_lanes(out + at, load_lanes(out + at) * mean);
 }
 
-/* out = each of the rows of `in` spread over some steps, through a ConvNeXt block. */
-static void run_upsample(Walk *walk, int at, const float *in, int rows, float *out)
+/* out = the rows of `in` through the transposed convolution and the ConvNeXt block. */
+static void run_upsample(Worker *worker, int at, const float *in, int rows, float *out)
 {
-    const Run *run = walk->run;
-    const Latent *latent = run->latent;
-    const Upsample *upsample = latent->shape.upsample + at;
-    int width = upsample->up.in, row, state = 1 + 2 * latent->shape.layers + at;
-    int steps = rows * (upsample->spread.out / width);
-    multiply(walk, &upsample->spread, in, rows, out, 0);
-    pad(walk, run->past[state], TAPS - 1, out, steps, width, NULL, latent->padded);
-    keep_newest(
-        walk, row_of(latent->padded, steps, width), TAPS - 1, width, run->next[state]);
-    while ((row = next_piece(walk, steps)) >= 0)
-        mix_taps(
-            upsample, row_of(latent->padded, row, width), latent->shape.step_epsilon,
-            row_of(latent->normed, row, width));
-    end_phase(walk);
-    multiply(walk, &upsample->up, latent->normed, steps, latent->gates, 0);
-    gelu(walk, latent->gates, steps, upsample->up.out);
-    multiply(walk, &upsample->down, latent->gates, steps, out, 1);
+    const Run *run = worker->run;
+    const CodecTransformer *transformer = run->transformer;
+    const Upsample *upsample = transformer->shape.upsample + at;
+    int width = upsample->up.in, row, part = 1 + 2 * transformer->shape.layers + at;
+    int steps = rows * (upsample->transposed.out / width);
+    multiply(worker, &upsample->transposed, in, rows, out, 0);
+    pad(worker, run->state[part], TAPS - 1, out, steps, width, NULL, transformer->padded);
+    save_history(
+        worker, row_of(transformer->padded, steps, width), TAPS - 1, width, run->next_state[part]);
+    while ((row = next_item(worker, steps)) >= 0)
+        depthwise_and_norm(
+            upsample, row_of(transformer->padded, row, width), transformer->shape.step_epsilon,
+            row_of(transformer->normed, row, width));
+    end_phase(worker);
+    multiply(worker, &upsample->up, transformer->normed, steps, transformer->gates, 0);
+    gelu(worker, transformer->gates, steps, upsample->up.out);
+    multiply(worker, &upsample->down, transformer->gates, steps, out, 1);
 }
 
-static void job(void *work, Team *team, int thread)
+static void job(void *work, ThreadPool *pool, int thread)
 {
     Run *run = work;
-    const Latent *latent = run->latent;
-    const LatentShape *shape = &latent->shape;
-    Walk walk = { team, run->turns, latent->scratch[thread], run, thread, 0 };
+    const CodecTransformer *transformer = run->transformer;
+    const CodecTransformerShape *shape = &transformer->shape;
+    Worker worker = { pool, run->counters, transformer->scratch[thread], run, thread, 0 };
     int rows = run->frames;
-    const float *in = latent->normed;
-    if (thread == 0) find_turns(run);
+    const float *in = transformer->normed;
+    if (thread == 0) compute_rope(run);
     convolve(
-        &walk, &shape->input, NULL, run->in, rows, run->past[0], run->next[0], latent->padded,
-        latent->stream);
-    for (int layer = 0; layer < shape->layers; layer++) transform(&walk, layer);
-    normalise(&walk, latent->stream, rows, shape->input.out, shape->epsilon, latent->normed);
+        &worker, &shape->input, NULL, run->in, rows, run->state[0], run->next_state[0],
+        transformer->padded, transformer->stream);
+    for (int layer = 0; layer < shape->layers; layer++) transform(&worker, layer);
+    rms_normalise(
+        &worker, transformer->stream, rows, shape->input.out, shape->epsilon, transformer->normed);
     for (int at = 0; at < shape->upsamples; at++) {
         const Upsample *upsample = shape->upsample + at;
-        float *out = at + 1 < shape->upsamples ? latent->steps[at % 2] : run->out;
-        run_upsample(&walk, at, in, rows, out);
-        rows *= upsample->spread.out / upsample->up.in;
+        float *out = at + 1 < shape->upsamples ? transformer->steps[at % 2] : run->out;
+        run_upsample(&worker, at, in, rows, out);
+        rows *= upsample->transposed.out / upsample->up.in;
         in = out;
     }
 }
 
-void latent_run(
-    Latent *latent, const float *in, int frames, long long before, float *const *past,
-    float *const *next, float *out)
+void codec_transformer_run(
+    CodecTransformer *transformer, const float *in, int frames, long long position,
+    float *const *state, float *const *next_state, float *out)
 {
-    Run run = { latent, in, frames, before, past, next, out, { { 0 } } };
-    team_run(latent->team, job, &run);
+    Run run = { transformer, in, frames, position, state, next_state, out, { { 0 } } };
+    pool_run(transformer->pool, job, &run);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -288,58 +291,59 @@ static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
     return a > b ? a : b;
 }
 
-/* Places one behind the other, `to` each; returns what they need together. */
-static ptrdiff_t place(Latent *latent, float *memory)
+/* Lays the buffers out one behind the other in `memory` unless it is NULL; returns the floats that
+ * they need together. */
+static ptrdiff_t lay_out(CodecTransformer *transformer, float *memory)
 {
-    const LatentShape *shape = &latent->shape;
+    const CodecTransformerShape *shape = &transformer->shape;
     ptrdiff_t frames = shape->frames, rows = frames, width = 0, wide = 0;
     ptrdiff_t heads = (ptrdiff_t)shape->heads * shape->head_dim;
     for (int at = 0; at < shape->upsamples; at++) {
         width = larger(width, shape->upsample[at].up.in);
         wide = larger(wide, shape->upsample[at].up.out);
-        rows *= shape->upsample[at].spread.out / shape->upsample[at].up.in;
+        rows *= shape->upsample[at].transposed.out / shape->upsample[at].up.in;
     }
     struct { float **to; ptrdiff_t size; } parts[] = {
-        { &latent->padded,
+        { &transformer->padded,
           larger((frames + shape->input.taps) * shape->input.in, (rows + TAPS) * width) },
-        { &latent->stream, frames * shape->input.out },
-        { &latent->normed, larger(frames * shape->input.out, rows * width) },
-        { &latent->joined, frames * 3 * heads },
-        { &latent->mixed, frames * heads },
-        { &latent->gates, larger(frames * shape->layer->gate_up.out, rows * wide) },
-        { &latent->inner, frames * shape->layer->down.in },
-        { &latent->steps[0], rows * width },
-        { &latent->steps[1], rows * width },
-        { &latent->turns, frames * shape->head_dim },
+        { &transformer->stream, frames * shape->input.out },
+        { &transformer->normed, larger(frames * shape->input.out, rows * width) },
+        { &transformer->qkv, frames * 3 * heads },
+        { &transformer->attended, frames * heads },
+        { &transformer->gates, larger(frames * shape->layer->gate_up.out, rows * wide) },
+        { &transformer->inner, frames * shape->layer->down.in },
+        { &transformer->steps[0], rows * width },
+        { &transformer->steps[1], rows * width },
+        { &transformer->rope, frames * shape->head_dim },
     };
     ptrdiff_t used = 0, scratch = larger((ptrdiff_t)BLOCK_ROWS * PANEL, shape->window);
     for (size_t at = 0; at < sizeof parts / sizeof *parts; at++) {
         if (memory) *parts[at].to = memory + used;
-        used += pieces_of((int)parts[at].size, CODEC_PAD) * CODEC_PAD;
+        used += ceil_div((int)parts[at].size, CODEC_PAD) * CODEC_PAD;
     }
-    for (int at = 0; at < team_threads(latent->team); at++, used += scratch)
-        if (memory) latent->scratch[at] = memory + used;
+    for (int at = 0; at < pool_threads(transformer->pool); at++, used += scratch)
+        if (memory) transformer->scratch[at] = memory + used;
     return used;
 }
 
-Latent *latent_new(const LatentShape *shape, Team *team)
+CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, ThreadPool *pool)
 {
-    Latent *latent = calloc(1, sizeof *latent);
-    if (!latent) return NULL;
-    latent->shape = *shape;
-    latent->team = team;
-    latent->memory = weights_new((size_t)place(latent, NULL) * sizeof(float));
-    if (!latent->memory) {
-        free(latent);
+    CodecTransformer *transformer = calloc(1, sizeof *transformer);
+    if (!transformer) return NULL;
+    transformer->shape = *shape;
+    transformer->pool = pool;
+    transformer->memory = weights_new((size_t)lay_out(transformer, NULL) * sizeof(float));
+    if (!transformer->memory) {
+        free(transformer);
         return NULL;
     }
-    place(latent, latent->memory);
-    return latent;
+    lay_out(transformer, transformer->memory);
+    return transformer;
 }
 
-void latent_free(Latent *latent)
+void codec_transformer_free(CodecTransformer *transformer)
 {
-    if (!latent) return;
-    weights_free(latent->memory);
-    free(latent);
+    if (!transformer) return;
+    weights_free(transformer->memory);
+    free(transformer);
 }

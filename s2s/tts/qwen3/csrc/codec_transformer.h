@@ -1,24 +1,25 @@
-/* The narrow part of the Qwen3-TTS codec decoder: code vectors to the steps that become sound.
+/* The pre-transformer of the Qwen3-TTS codec decoder: code vectors to the latent steps from which
+ * the upsampling decoder makes samples.
  *
- * A transformer with a window (rotary positions by halves, gated feed-forward), then upsampling
- * ConvNeXt blocks. Weights of norms and layer scales are in the matrices, as is the scale of the
- * scores.
+ * A transformer with sliding-window attention (rotary positions by halves, gated feed-forward),
+ * then upsampling ConvNeXt blocks. Weights of norms and layer scales are folded into the matrices,
+ * as is the scale of the attention scores.
  *
  * Architecture: Qwen3TTSTokenizerV2Decoder of qwen-tts 0.1.1. */
-#ifndef S2S_CODEC_LATENT_H
-#define S2S_CODEC_LATENT_H
+#ifndef S2S_CODEC_TRANSFORMER_H
+#define S2S_CODEC_TRANSFORMER_H
 
 #include "codec_layers.h"
 #include "thread_pool.h"
 
-typedef struct { Product query_key_value, out, gate_up, down; } LatentLayer;
+typedef struct { PackedWeights query_key_value, out, gate_up, down; } CodecTransformerLayer;
 
-/* spread: one step to some of `width` channels; taps [7][width] with taps_bias: a convolution of
- * each channel by itself. */
+/* A transposed convolution whose kernel is its stride, then a ConvNeXt block: a depthwise
+ * convolution [7][width] with its bias, a norm, and the pointwise convolutions up and down. */
 typedef struct {
-    Product spread;
-    const float *taps, *taps_bias;
-    Product up, down;
+    PackedWeights transposed;
+    const float *depthwise, *depthwise_bias;
+    PackedWeights up, down;
 } Upsample;
 
 /* frequencies: [head_dim / 2]; epsilon: of the transformer's norms, step_epsilon: of the others.
@@ -27,25 +28,25 @@ typedef struct {
     int layers, heads, head_dim, window, upsamples, frames;
     float epsilon, step_epsilon;
     const float *frequencies;
-    Product input;
-    const LatentLayer *layer;
+    PackedWeights input;
+    const CodecTransformerLayer *layer;
     const Upsample *upsample;
-} LatentShape;
+} CodecTransformerShape;
 
-typedef struct Latent Latent;
+typedef struct CodecTransformer CodecTransformer;
 
-/* All that `shape` points to stays where it is. NULL: no memory. */
-Latent *latent_new(const LatentShape *shape, Team *team);
-void latent_free(Latent *latent);
+/* All that `shape` points to must outlive it. NULL: no memory. */
+CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, ThreadPool *pool);
+void codec_transformer_free(CodecTransformer *transformer);
 
-/* The steps of the next `frames` frames: float [frames * steps a frame][width].
+/* The latent steps of the next `frames` frames: float [frames * steps a frame][width].
  *
- * in: float [frames][input.in], sums of code vectors. before: frames that came earlier in the
- * stream. past, next: what is remembered: the newest inputs; keys and values of each layer,
- * [heads][as many as there were, at most window - 1][head_dim]; of each upsampling its newest
- * steps. All in `next` is written, all in `past` only read. */
-void latent_run(
-    Latent *latent, const float *in, int frames, long long before, float *const *past,
-    float *const *next, float *out);
+ * in: float [frames][input.in], sums of code vectors. position: frames that came earlier in the
+ * stream. state, next_state: the streaming state: the newest inputs; keys and values of each layer,
+ * [heads][min(position, window - 1)][head_dim]; the newest steps of each upsampling. `next_state`
+ * is written whole, `state` is only read. */
+void codec_transformer_run(
+    CodecTransformer *transformer, const float *in, int frames, long long position,
+    float *const *state, float *const *next_state, float *out);
 
 #endif

@@ -9,93 +9,94 @@
 
 enum { KERNEL = 7, SUMS = 4, DOTS = 4 };
 
-struct Codec {
-    CodecShape shape;
-    Team *team;
+struct CodecUpsampler {
+    CodecUpsamplerShape shape;
+    ThreadPool *pool;
     float *memory;
-    float **streams; /* what goes into each block, and out of the last */
-    float *padded, *planes, *between;
+    float **activations; /* the inputs of each block, and the output of the last */
+    float *padded, *planes, *middle;
     float *scratch[MAX_THREADS];
 };
 
-/* One call, in phases: nobody begins one before all have finished the one before it. */
+/* One call, in phases: each begins when all threads have finished the phase in front of it. */
 typedef struct {
-    Codec *codec;
+    CodecUpsampler *upsampler;
     const float *in;
     int frames;
-    long long before;
-    float *const *past, *const *next;
+    long long position;
+    float *const *state, *const *next_state;
     float *out;
     int (*stale)(void);
-    Turns turns[2];
+    WorkCounters counters[2];
     atomic_int stopped;
 } Run;
 
-static const Run *run_of(const Walk *walk)
+static const Run *run_of(const Worker *worker)
 {
-    return walk->run;
+    return worker->run;
 }
 
-static Codec *codec_of(const Walk *walk)
+static CodecUpsampler *upsampler_of(const Worker *worker)
 {
-    return run_of(walk)->codec;
+    return run_of(worker)->upsampler;
 }
 
-/* --- convolutions in pairs of steps ----------------------------------------------------------- */
+/* --- convolutions by Winograd tiles ----------------------------------------------------------- */
 
-/* The steps of a stream in groups of 2 * dilation, counted from its beginning: a pair is one of the
- * first half of a group and the one `dilation` later. The input begins three groups before those of
- * the output. Planes lie [pair][width]: the pair's steps, and the four sums of these and the next
- * pair's. */
+/* The steps of a stream in groups of 2 * dilation, counted from its beginning: a tile is one step
+ * of the first half of a group and the one `dilation` later. The input begins three groups ahead of
+ * the output. Planes lie [tile][width]: the tile's two steps, and the four sums of these and those
+ * of the following tile. */
 typedef struct {
     int dilation, width, rows;
     int offset; /* of the first new step in its group */
     int groups; /* of the output */
-    const float *past, *in;
-    const Waves *waves;
-} Pairs;
+    const float *history, *in;
+    const Snake *activation;
+} Tiles;
 
-enum { EARLY, LATE, FIRST_SUM, PLANES = FIRST_SUM + SUMS, BEFORE = 3 };
+enum { EARLY, LATE, FIRST_SUM, PLANES = FIRST_SUM + SUMS, GROUPS_AHEAD = 3 };
 
-static int input_pairs(const Pairs *pairs)
+static int input_tiles(const Tiles *tiles)
 {
-    return (pairs->groups + BEFORE) * pairs->dilation;
+    return (tiles->groups + GROUPS_AHEAD) * tiles->dilation;
 }
 
-static float *plane_row(const Codec *codec, const Pairs *pairs, int plane, int pair)
+static float *plane_row(const CodecUpsampler *upsampler, const Tiles *tiles, int plane, int tile)
 {
-    return codec->planes + ((ptrdiff_t)plane * input_pairs(pairs) + pair) * pairs->width;
+    return upsampler->planes + ((ptrdiff_t)plane * input_tiles(tiles) + tile) * tiles->width;
 }
 
-/* Step `step` of the input, counted from its first group: a remembered one, a new one, or zero for
- * one that only steps depend on which are not asked for. */
-static void read_step(const Pairs *pairs, int step, float *to)
+/* Step `step` of the input, counted from its first group: one of the history, a new one, or zero
+ * where no step of the output depends on it. */
+static void read_step(const Tiles *tiles, int step, float *to)
 {
-    int history = (KERNEL - 1) * pairs->dilation, at = step - history - pairs->offset;
-    size_t bytes = (size_t)pairs->width * sizeof *to;
-    if (at >= pairs->rows || at < -history)
+    int history = (KERNEL - 1) * tiles->dilation, at = step - history - tiles->offset;
+    size_t bytes = (size_t)tiles->width * sizeof *to;
+    if (at >= tiles->rows || at < -history)
         memset(to, 0, bytes);
     else if (at < 0)
-        memcpy(to, pairs->past + (ptrdiff_t)(at + history) * pairs->width, bytes);
+        memcpy(to, tiles->history + (ptrdiff_t)(at + history) * tiles->width, bytes);
     else
-        snake_row(pairs->waves, pairs->in + (ptrdiff_t)at * pairs->width, pairs->width, to);
+        snake_row(tiles->activation, tiles->in + (ptrdiff_t)at * tiles->width, tiles->width, to);
 }
 
-static void read_pair(const Pairs *pairs, int pair, float *early, float *late)
+static void read_tile(const Tiles *tiles, int tile, float *early, float *late)
 {
-    int group = pair / pairs->dilation, step = pair + group * pairs->dilation;
-    read_step(pairs, step, early);
-    read_step(pairs, step + pairs->dilation, late);
+    int group = tile / tiles->dilation, step = tile + group * tiles->dilation;
+    read_step(tiles, step, early);
+    read_step(tiles, step + tiles->dilation, late);
 }
 
-static void sum_pairs(
-    const Codec *codec, const Pairs *pairs, int pair, const float *early, const float *late)
+static void transform_tile(
+    const CodecUpsampler *upsampler, const Tiles *tiles, int tile, const float *early,
+    const float *late)
 {
-    const float *d0 = plane_row(codec, pairs, EARLY, pair);
-    const float *d1 = plane_row(codec, pairs, LATE, pair);
+    const float *d0 = plane_row(upsampler, tiles, EARLY, tile);
+    const float *d1 = plane_row(upsampler, tiles, LATE, tile);
     float *sums[SUMS];
-    for (int at = 0; at < SUMS; at++) sums[at] = plane_row(codec, pairs, FIRST_SUM + at, pair);
-    for (int at = 0; at < pairs->width; at += LANES) {
+    for (int at = 0; at < SUMS; at++) sums[at] = plane_row(upsampler, tiles, FIRST_SUM + at, tile);
+    for (int at = 0; at < tiles->width; at += LANES) {
         Lanes first = load_lanes(d0 + at), second = load_lanes(d1 + at);
         Lanes third = load_lanes(early + at), fourth = load_lanes(late + at);
         store_lanes(sums[0] + at, first - third);
@@ -105,28 +106,30 @@ static void sum_pairs(
     }
 }
 
-/* All planes. A piece is one place in a group, over CHUNK / 2 groups; the pair behind its last one
- * is read for the sums only. */
-static void read_pairs(Walk *walk, const Pairs *pairs)
+/* A phase: all planes. A work item is one position in a group, over CHUNK / 2 groups; the tile
+ * behind its last one is read for the sums only. */
+static void transform_input(Worker *worker, const Tiles *tiles)
 {
-    const Codec *codec = codec_of(walk);
-    int groups = pairs->groups + BEFORE, dilation = pairs->dilation, piece;
-    int chunks = pieces_of(groups, CHUNK / 2);
-    float *scratch = walk->scratch;
-    while ((piece = next_piece(walk, chunks * dilation)) >= 0) {
-        int chunk = piece / dilation, end = groups * (chunk + 1) / chunks;
-        int group = groups * chunk / chunks, pair = group * dilation + piece % dilation;
-        read_pair(
-            pairs, pair, plane_row(codec, pairs, EARLY, pair), plane_row(codec, pairs, LATE, pair));
-        for (; group < end && group + 1 < groups; group++, pair += dilation) {
-            int own = group + 1 < end, following = pair + dilation;
-            float *early = own ? plane_row(codec, pairs, EARLY, following) : scratch;
-            float *late = own ? plane_row(codec, pairs, LATE, following) : scratch + pairs->width;
-            read_pair(pairs, following, early, late);
-            sum_pairs(codec, pairs, pair, early, late);
+    const CodecUpsampler *upsampler = upsampler_of(worker);
+    int groups = tiles->groups + GROUPS_AHEAD, dilation = tiles->dilation, item;
+    int chunks = ceil_div(groups, CHUNK / 2);
+    float *scratch = worker->scratch;
+    while ((item = next_item(worker, chunks * dilation)) >= 0) {
+        int chunk = item / dilation, end = groups * (chunk + 1) / chunks;
+        int group = groups * chunk / chunks, tile = group * dilation + item % dilation;
+        read_tile(
+            tiles, tile, plane_row(upsampler, tiles, EARLY, tile),
+            plane_row(upsampler, tiles, LATE, tile));
+        for (; group < end && group + 1 < groups; group++, tile += dilation) {
+            int own = group + 1 < end, following = tile + dilation;
+            float *early = own ? plane_row(upsampler, tiles, EARLY, following) : scratch;
+            float *late
+                = own ? plane_row(upsampler, tiles, LATE, following) : scratch + tiles->width;
+            read_tile(tiles, following, early, late);
+            transform_tile(upsampler, tiles, tile, early, late);
         }
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
 static const struct { int sum, plane, groups_later, matrix; } terms[] = {
@@ -136,129 +139,129 @@ static const struct { int sum, plane, groups_later, matrix; } terms[] = {
     { 3, FIRST_SUM + 3, 0, 7 }, { 3, FIRST_SUM + 3, 2, 8 }, { 3, EARLY, 2, 2 },
 };
 
-/* Two steps from the four sums of each pair: bias and waves, to the rows that are new. */
-static void finish_pairs(
-    const Codec *codec, const Pairs *pairs, const Unit *unit, int panel, int first_pair, int count,
-    const float *sums)
+/* Two steps from the four sums of each tile, with bias and Snake, to the new rows. */
+static void transform_output(
+    const CodecUpsampler *upsampler, const Tiles *tiles, const ResidualUnit *unit, int panel,
+    int first_tile, int count, const float *sums)
 {
-    const Product *product = &unit->pairs;
+    const PackedWeights *product = &unit->winograd;
     int first = panel * PANEL, left = product->out - first, columns = left < PANEL ? left : PANEL;
     for (int row = 0; row < count; row++) {
-        int pair = first_pair + row;
-        int step = pair + pair / pairs->dilation * pairs->dilation - pairs->offset;
-        int late = step + pairs->dilation;
+        int tile = first_tile + row;
+        int step = tile + tile / tiles->dilation * tiles->dilation - tiles->offset;
+        int late = step + tiles->dilation;
         for (int at = 0; at < columns; at += LANES) {
             const float *sum = sums + row * PANEL + at;
-            Lanes rate = load_lanes(unit->between.rate + first + at);
-            Lanes height = load_lanes(unit->between.height + first + at);
+            Lanes frequency = load_lanes(unit->snake_middle.frequency + first + at);
+            Lanes scale = load_lanes(unit->snake_middle.scale + first + at);
             Lanes bias = load_lanes(product->bias + first + at), parts[SUMS];
             for (int each = 0; each < SUMS; each++)
                 parts[each] = load_lanes(sum + each * BLOCK_ROWS * PANEL);
             Lanes y0 = bias + (parts[0] + (parts[1] + parts[2]));
             Lanes y1 = bias + (parts[3] + (parts[1] - parts[2]));
-            float *to = codec->between + first + at;
-            if (step >= 0 && step < pairs->rows)
-                store_lanes(row_of(to, step, product->out), snake(y0, rate, height));
-            if (late >= 0 && late < pairs->rows)
-                store_lanes(row_of(to, late, product->out), snake(y1, rate, height));
+            float *to = upsampler->middle + first + at;
+            if (step >= 0 && step < tiles->rows)
+                store_lanes(row_of(to, step, product->out), snake(y0, frequency, scale));
+            if (late >= 0 && late < tiles->rows)
+                store_lanes(row_of(to, late, product->out), snake(y1, frequency, scale));
         }
     }
 }
 
-static void multiply_pairs(Walk *walk, const Pairs *pairs, const Unit *unit)
+static void multiply_tiles(Worker *worker, const Tiles *tiles, const ResidualUnit *unit)
 {
-    const Codec *codec = codec_of(walk);
-    int width = pairs->width, piece, rows = pairs->groups * pairs->dilation;
-    int panels = pieces_of(unit->pairs.out, PANEL), blocks = pieces_of(rows, BLOCK_ROWS);
-    float *sums = walk->scratch;
-    while ((piece = next_piece(walk, panels * blocks)) >= 0) {
-        int panel = piece / blocks, block = piece % blocks;
+    const CodecUpsampler *upsampler = upsampler_of(worker);
+    int width = tiles->width, item, rows = tiles->groups * tiles->dilation;
+    int panels = ceil_div(unit->winograd.out, PANEL), blocks = ceil_div(rows, BLOCK_ROWS);
+    float *sums = worker->scratch;
+    while ((item = next_item(worker, panels * blocks)) >= 0) {
+        int panel = item / blocks, block = item % blocks;
         int first = rows * block / blocks, count = rows * (block + 1) / blocks - first;
         const float *weights
-            = unit->pairs.panels + (ptrdiff_t)panel * CODEC_PAIR_MATRICES * width * PANEL;
+            = unit->winograd.panels + (ptrdiff_t)panel * WINOGRAD_MATRICES * width * PANEL;
         for (size_t at = 0; at < sizeof terms / sizeof *terms; at++) {
-            int pair = first + terms[at].groups_later * pairs->dilation;
+            int tile = first + terms[at].groups_later * tiles->dilation;
             add_product_rows(
-                plane_row(codec, pairs, terms[at].plane, pair), width, count,
+                plane_row(upsampler, tiles, terms[at].plane, tile), width, count,
                 weights + (ptrdiff_t)terms[at].matrix * width * PANEL, width,
                 sums + terms[at].sum * BLOCK_ROWS * PANEL,
                 at == 0 || terms[at].sum != terms[at - 1].sum);
         }
-        finish_pairs(codec, pairs, unit, panel, first, count, sums);
+        transform_output(upsampler, tiles, unit, panel, first, count, sums);
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-/* The newest steps, out of the planes. */
-static void keep_pairs(const Walk *walk, const Pairs *pairs, float *next)
+/* The newest steps of the input, from the planes, into `saved`. */
+static void save_tile_history(const Worker *worker, const Tiles *tiles, float *saved)
 {
-    int history = (KERNEL - 1) * pairs->dilation, threads = team_threads(walk->team);
-    int end = history * (walk->thread + 1) / threads;
-    for (int at = history * walk->thread / threads; at < end; at++) {
-        int step = pairs->offset + pairs->rows + at, group = step / (2 * pairs->dilation);
-        int place = step - group * 2 * pairs->dilation, late = place >= pairs->dilation;
-        int pair = group * pairs->dilation + (late ? place - pairs->dilation : place);
-        const float *from = plane_row(codec_of(walk), pairs, late ? LATE : EARLY, pair);
-        memcpy(row_of(next, at, pairs->width), from, (size_t)pairs->width * sizeof *next);
+    int history = (KERNEL - 1) * tiles->dilation, threads = pool_threads(worker->pool);
+    int end = history * (worker->thread + 1) / threads;
+    for (int at = history * worker->thread / threads; at < end; at++) {
+        int step = tiles->offset + tiles->rows + at, group = step / (2 * tiles->dilation);
+        int place = step - group * 2 * tiles->dilation, late = place >= tiles->dilation;
+        int tile = group * tiles->dilation + (late ? place - tiles->dilation : place);
+        const float *from = plane_row(upsampler_of(worker), tiles, late ? LATE : EARLY, tile);
+        memcpy(row_of(saved, at, tiles->width), from, (size_t)tiles->width * sizeof *saved);
     }
 }
 
-/* stream [rows][width] += waves, convolution, waves and matrix of itself. `begin`: the steps that
- * came before these in the stream. */
+/* stream [rows][width] += the residual unit of itself. `begin`: steps that came earlier in the
+ * stream. */
 static void residual(
-    Walk *walk, const Unit *unit, float *stream, int rows, long long begin, const float *past,
-    float *next)
+    Worker *worker, const ResidualUnit *unit, float *stream, int rows, long long begin,
+    const float *history, float *next_history)
 {
     int period = 2 * unit->dilation, offset = (int)(begin % period);
-    Pairs pairs = {
-        unit->dilation, unit->pairs.in, rows, offset, pieces_of(offset + rows, period), past,
-        stream, &unit->before,
+    Tiles tiles = {
+        unit->dilation, unit->winograd.in, rows, offset, ceil_div(offset + rows, period), history,
+        stream, &unit->snake_in,
     };
-    read_pairs(walk, &pairs);
-    keep_pairs(walk, &pairs, next);
-    multiply_pairs(walk, &pairs, unit);
-    multiply(walk, &unit->mix, codec_of(walk)->between, rows, stream, 1);
+    transform_input(worker, &tiles);
+    save_tile_history(worker, &tiles, next_history);
+    multiply_tiles(worker, &tiles, unit);
+    multiply(worker, &unit->pointwise, upsampler_of(worker)->middle, rows, stream, 1);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Steps of a frame that go into a block, or out of the last. */
-static int steps_before(const CodecShape *shape, int block)
+/* Steps of a frame at the input of a block, or at the output of the last. */
+static int steps_into(const CodecUpsamplerShape *shape, int block)
 {
     int steps = shape->steps;
-    for (int at = 0; at < block; at++) steps *= shape->block[at].rate;
+    for (int at = 0; at < block; at++) steps *= shape->block[at].stride;
     return steps;
 }
 
-/* Channels that go into a block, or out of the last. */
-static int channels_of(const CodecShape *shape, int block)
+/* Channels at the input of a block, or at the output of the last. */
+static int channels_of(const CodecUpsamplerShape *shape, int block)
 {
-    return block ? shape->block[block - 1].units[0].pairs.in : shape->first.out;
+    return block ? shape->block[block - 1].units[0].winograd.in : shape->input.out;
 }
 
-/* The place of a block's first state, or of that behind the last block. */
-static int state_of(int block)
+/* The index of a block's first streaming state, or of the one behind the last block. */
+static int state_index(int block)
 {
-    return 1 + (1 + CODEC_UNITS) * block;
+    return 1 + (1 + RESIDUAL_UNITS) * block;
 }
 
-/* Block `at` on `frames` frames, the first of which is the stream's `before`th. */
+/* Block `at` on `frames` frames, `position` frames after the beginning of the stream. */
 static void run_block(
-    Walk *walk, int at, const float *in, int frames, long long before, float *const *past,
+    Worker *worker, int at, const float *in, int frames, long long position, float *const *state,
     float *out)
 {
-    const CodecShape *shape = &codec_of(walk)->shape;
+    const CodecUpsamplerShape *shape = &upsampler_of(worker)->shape;
     const Block *block = shape->block + at;
-    float *const *next = run_of(walk)->next;
-    int steps = steps_before(shape, at), more = steps * block->rate, state = state_of(at);
+    float *const *next_state = run_of(worker)->next_state;
+    int steps = steps_into(shape, at), more = steps * block->stride, part = state_index(at);
     convolve(
-        walk, &block->spread, &block->before, in, steps * frames, past[state], next[state],
-        codec_of(walk)->padded, out);
-    for (int unit = 0; unit < CODEC_UNITS; unit++) {
-        state++;
+        worker, &block->transposed, &block->snake_in, in, steps * frames, state[part],
+        next_state[part], upsampler_of(worker)->padded, out);
+    for (int unit = 0; unit < RESIDUAL_UNITS; unit++) {
+        part++;
         residual(
-            walk, block->units + unit, out, more * frames, before * more, past[state],
-            next[state]);
+            worker, block->units + unit, out, more * frames, position * more, state[part],
+            next_state[part]);
     }
 }
 
@@ -279,75 +282,79 @@ static void dot_rows(const float *in, const float *weights, float bias, int widt
     }
 }
 
-/* The last waves and the convolution to one channel. */
-static void make_samples(
-    Walk *walk, const float *in, int rows, const float *past, float *next, float *out)
+/* A phase or two: snake_out and the convolution to one channel. */
+static void output_samples(
+    Worker *worker, const float *in, int rows, const float *history, float *next_history,
+    float *out)
 {
-    const Codec *codec = codec_of(walk);
-    const CodecShape *shape = &codec->shape;
-    int width = channels_of(shape, shape->blocks), history = KERNEL - 1, piece;
-    int pieces = pieces_of(rows, CHUNK);
-    pad(walk, past, history, in, rows, width, &shape->waves, codec->padded);
-    keep_newest(walk, row_of(codec->padded, rows, width), history, width, next);
-    while ((piece = next_piece(walk, pieces)) >= 0) {
-        int row = piece * CHUNK, end = row + CHUNK < rows ? row + CHUNK : rows;
+    const CodecUpsampler *upsampler = upsampler_of(worker);
+    const CodecUpsamplerShape *shape = &upsampler->shape;
+    int width = channels_of(shape, shape->blocks), history_rows = KERNEL - 1, item;
+    int items = ceil_div(rows, CHUNK);
+    pad(worker, history, history_rows, in, rows, width, &shape->snake_out, upsampler->padded);
+    save_history(worker, row_of(upsampler->padded, rows, width), history_rows, width, next_history);
+    while ((item = next_item(worker, items)) >= 0) {
+        int row = item * CHUNK, end = row + CHUNK < rows ? row + CHUNK : rows;
         for (; row < end; row += DOTS) {
             float samples[DOTS];
             dot_rows(
-                row_of(codec->padded, row, width), shape->last, *shape->last_bias, width, samples);
+                row_of(upsampler->padded, row, width), shape->output, *shape->output_bias, width,
+                samples);
             for (int at = 0; at < DOTS && row + at < end; at++) out[row + at] = samples[at];
         }
     }
-    end_phase(walk);
+    end_phase(worker);
 }
 
-/* Whether nobody wants the rest: every thread gets the same answer. */
-static int gone(Run *run, Team *team, int thread)
+/* Whether the run is cancelled: every thread gets the same answer. */
+static int cancelled(Run *run, ThreadPool *pool, int thread)
 {
     if (!run->stale) return 0;
     if (thread == 0 && run->stale()) atomic_store(&run->stopped, 1);
-    team_meet(team);
+    pool_barrier(pool);
     return atomic_load(&run->stopped);
 }
 
-static void job(void *work, Team *team, int thread)
+static void job(void *work, ThreadPool *pool, int thread)
 {
     Run *run = work;
-    Codec *codec = run->codec;
-    Walk walk = { team, run->turns, codec->scratch[thread], run, thread, 0 };
-    const CodecShape *shape = &codec->shape;
-    int samples = steps_before(shape, shape->blocks), last = state_of(shape->blocks);
+    CodecUpsampler *upsampler = run->upsampler;
+    Worker worker = { pool, run->counters, upsampler->scratch[thread], run, thread, 0 };
+    const CodecUpsamplerShape *shape = &upsampler->shape;
+    int samples = steps_into(shape, shape->blocks), last = state_index(shape->blocks);
     convolve(
-        &walk, &shape->first, NULL, run->in, shape->steps * run->frames, run->past[0],
-        run->next[0], codec->padded, codec->streams[0]);
-    for (int at = 0; at < shape->wide; at++) {
-        if (gone(run, team, thread)) return;
+        &worker, &shape->input, NULL, run->in, shape->steps * run->frames, run->state[0],
+        run->next_state[0], upsampler->padded, upsampler->activations[0]);
+    for (int at = 0; at < shape->batched_blocks; at++) {
+        if (cancelled(run, pool, thread)) return;
         run_block(
-            &walk, at, codec->streams[at], run->frames, run->before, run->past,
-            codec->streams[at + 1]);
+            &worker, at, upsampler->activations[at], run->frames, run->position, run->state,
+            upsampler->activations[at + 1]);
     }
     for (int frame = 0; frame < run->frames; frame++) {
-        if (gone(run, team, thread)) return;
-        float *const *past = frame ? run->next : run->past;
-        int rows = frame * steps_before(shape, shape->wide);
+        if (cancelled(run, pool, thread)) return;
+        float *const *state = frame ? run->next_state : run->state;
+        int rows = frame * steps_into(shape, shape->batched_blocks);
         const float *in
-            = row_of(codec->streams[shape->wide], rows, channels_of(shape, shape->wide));
-        for (int at = shape->wide; at < shape->blocks; at++) {
-            run_block(&walk, at, in, 1, run->before + frame, past, codec->streams[at + 1]);
-            in = codec->streams[at + 1];
+            = row_of(upsampler->activations[shape->batched_blocks], rows,
+                channels_of(shape, shape->batched_blocks));
+        for (int at = shape->batched_blocks; at < shape->blocks; at++) {
+            run_block(
+                &worker, at, in, 1, run->position + frame, state, upsampler->activations[at + 1]);
+            in = upsampler->activations[at + 1];
         }
-        make_samples(
-            &walk, in, samples, past[last], run->next[last],
+        output_samples(
+            &worker, in, samples, state[last], run->next_state[last],
             run->out + (ptrdiff_t)frame * samples);
     }
 }
 
-int codec_run(
-    Codec *codec, const float *in, int frames, long long before, float *const *past,
-    float *const *next, float *out, int (*stale)(void))
+int codec_upsampler_run(
+    CodecUpsampler *upsampler, const float *in, int frames, long long position, float *const *state,
+    float *const *next_state, float *out, int (*stale)(void))
 {
-    Run run = { codec, in, frames, before, past, next, out, stale, { { 0 } }, 0 };
-    team_run(codec->team, job, &run);
+    Run run = { upsampler, in, frames, position, state, next_state, out, stale, { { 0 } }, 0 };
+    pool_run(upsampler->pool, job, &run);
     return atomic_load(&run.stopped);
 }
 
@@ -358,83 +365,84 @@ static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
     return a > b ? a : b;
 }
 
-/* Floats that the working memory of all layers needs: the largest of each kind. */
-typedef struct { ptrdiff_t padded, planes, between; } Needs;
+/* Sizes in floats of the buffers that all layers share: the largest of each kind. */
+typedef struct { ptrdiff_t padded, planes, middle; } BufferSizes;
 
-static void need_block(const CodecShape *shape, int at, Needs *needs)
+static void add_block_sizes(const CodecUpsamplerShape *shape, int at, BufferSizes *sizes)
 {
     const Block *block = shape->block + at;
-    int frames = at < shape->wide ? shape->frames : 1;
-    ptrdiff_t rows = (ptrdiff_t)steps_before(shape, at) * frames;
-    needs->padded = larger(needs->padded, (rows + 1) * block->spread.in);
-    rows *= block->rate;
-    for (int each = 0; each < CODEC_UNITS; each++) {
-        int width = block->units[each].pairs.in, dilation = block->units[each].dilation;
-        ptrdiff_t pairs = rows / 2 + (2 + BEFORE) * dilation;
-        needs->planes = larger(needs->planes, PLANES * pairs * width);
-        needs->between = larger(needs->between, rows * width);
+    int frames = at < shape->batched_blocks ? shape->frames : 1;
+    ptrdiff_t rows = (ptrdiff_t)steps_into(shape, at) * frames;
+    sizes->padded = larger(sizes->padded, (rows + 1) * block->transposed.in);
+    rows *= block->stride;
+    for (int each = 0; each < RESIDUAL_UNITS; each++) {
+        int width = block->units[each].winograd.in, dilation = block->units[each].dilation;
+        ptrdiff_t tiles = rows / 2 + (2 + GROUPS_AHEAD) * dilation;
+        sizes->planes = larger(sizes->planes, PLANES * tiles * width);
+        sizes->middle = larger(sizes->middle, rows * width);
     }
 }
 
-static Needs needs_of(const CodecShape *shape)
+static BufferSizes buffer_sizes(const CodecUpsamplerShape *shape)
 {
-    const Product *first = &shape->first;
-    ptrdiff_t samples = steps_before(shape, shape->blocks);
-    Needs needs = { 0 };
-    if (shape->wide == shape->blocks) samples *= shape->frames;
-    needs.padded = larger(
+    const PackedWeights *first = &shape->input;
+    ptrdiff_t samples = steps_into(shape, shape->blocks);
+    BufferSizes sizes = { 0 };
+    if (shape->batched_blocks == shape->blocks) samples *= shape->frames;
+    sizes.padded = larger(
         ((ptrdiff_t)shape->steps * shape->frames + first->taps) * first->in,
         (samples + KERNEL - 1 + DOTS) * channels_of(shape, shape->blocks));
-    for (int at = 0; at < shape->blocks; at++) need_block(shape, at, &needs);
-    return needs;
+    for (int at = 0; at < shape->blocks; at++) add_block_sizes(shape, at, &sizes);
+    return sizes;
 }
 
-static ptrdiff_t stream_size(const CodecShape *shape, int at)
+static ptrdiff_t stream_size(const CodecUpsamplerShape *shape, int at)
 {
-    int frames = at <= shape->wide ? shape->frames : 1;
-    return (ptrdiff_t)steps_before(shape, at) * frames * channels_of(shape, at);
+    int frames = at <= shape->batched_blocks ? shape->frames : 1;
+    return (ptrdiff_t)steps_into(shape, at) * frames * channels_of(shape, at);
 }
 
-static ptrdiff_t scratch_size(const CodecShape *shape)
+static ptrdiff_t scratch_size(const CodecUpsamplerShape *shape)
 {
     ptrdiff_t size = SUMS * BLOCK_ROWS * PANEL;
     for (int at = 1; at <= shape->blocks; at++) size = larger(size, 2 * channels_of(shape, at));
     return size;
 }
 
-Codec *codec_new(const CodecShape *shape, Team *team)
+CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool *pool)
 {
-    Codec *codec = calloc(1, sizeof *codec);
-    Needs needs = needs_of(shape);
-    ptrdiff_t scratch = scratch_size(shape), total = needs.padded + needs.planes + needs.between;
-    float *place;
-    if (!codec) return NULL;
+    CodecUpsampler *upsampler = calloc(1, sizeof *upsampler);
+    BufferSizes sizes = buffer_sizes(shape);
+    ptrdiff_t scratch = scratch_size(shape), total = sizes.padded + sizes.planes + sizes.middle;
+    float *free_floats;
+    if (!upsampler) return NULL;
     for (int at = 0; at <= shape->blocks; at++) total += stream_size(shape, at);
-    total += scratch * team_threads(team);
-    codec->shape = *shape;
-    codec->team = team;
-    codec->memory = place = weights_new((size_t)total * sizeof *place);
-    codec->streams = calloc((size_t)shape->blocks + 1, sizeof *codec->streams);
-    if (!codec->memory || !codec->streams) {
-        codec_free(codec);
+    total += scratch * pool_threads(pool);
+    upsampler->shape = *shape;
+    upsampler->pool = pool;
+    upsampler->memory = free_floats = weights_new((size_t)total * sizeof *free_floats);
+    upsampler->activations = calloc((size_t)shape->blocks + 1, sizeof *upsampler->activations);
+    if (!upsampler->memory || !upsampler->activations) {
+        codec_upsampler_free(upsampler);
         return NULL;
     }
-    codec->padded = place;
-    codec->planes = place += needs.padded;
-    codec->between = place += needs.planes;
-    place += needs.between;
+    upsampler->padded = free_floats;
+    upsampler->planes = free_floats += sizes.padded;
+    upsampler->middle = free_floats += sizes.planes;
+    free_floats += sizes.middle;
     for (int at = 0; at <= shape->blocks; at++) {
-        codec->streams[at] = place;
-        place += stream_size(shape, at);
+        upsampler->activations[at] = free_floats;
+        free_floats += stream_size(shape, at);
     }
-    for (int at = 0; at < team_threads(team); at++, place += scratch) codec->scratch[at] = place;
-    return codec;
+    for (int at = 0; at < pool_threads(pool); at++, free_floats += scratch)
+        upsampler->scratch[at] = free_floats;
+    return upsampler;
 }
 
-void codec_free(Codec *codec)
+void codec_upsampler_free(CodecUpsampler *upsampler)
 {
-    if (!codec) return;
-    weights_free(codec->memory);
-    free(codec->streams);
-    free(codec);
+    if (!upsampler) return;
+    weights_free(upsampler->memory);
+    free(upsampler->activations);
+    free(upsampler);
 }

@@ -8,6 +8,8 @@
 
 #include "simd.h"
 
+/* SUPER: values of a super-block of the K-quants. AHEAD: bytes that products prefetch ahead, and
+ * that lie allocated behind the weights for it. */
 enum { LARGE_PAGE = 2 << 20, SUPER = 256, CACHE_LINE = 64, AHEAD = 3072 };
 
 void *weights_new(size_t bytes)
@@ -16,7 +18,7 @@ void *weights_new(size_t bytes)
     void *weights;
     if (posix_memalign(&weights, LARGE_PAGE, whole)) return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(weights, whole, MADV_HUGEPAGE); /* a wish: small pages are only slower */
+    madvise(weights, whole, MADV_HUGEPAGE); /* advice only: small pages are slower, not wrong */
 #endif
     memset(weights, 0, whole);
     return weights;
@@ -277,7 +279,8 @@ INLINE void product_8(const uint8_t *at, const Quantised *rows, const int count,
         }
     }
     for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++) store(out + row * TILE + part * LANES, total[part][row]);
+        for (int row = 0; row < count; row++)
+            store(out + row * TILE + part * LANES, total[part][row]);
 }
 
 INLINE void product_4(const uint8_t *at, const Quantised *rows, const int count, float *out)
@@ -312,7 +315,8 @@ INLINE void product_4(const uint8_t *at, const Quantised *rows, const int count,
         }
     }
     for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++) store(out + row * TILE + part * LANES, total[part][row]);
+        for (int row = 0; row < count; row++)
+            store(out + row * TILE + part * LANES, total[part][row]);
 }
 
 /* One copy a number of rows, so that all sums stay in registers. */

@@ -1,4 +1,4 @@
-/* Matrices of small integers, and their products with a few rows of numbers. */
+/* Quantised matrices, and their products with a few rows of floats. */
 #ifndef S2S_MATRIX_H
 #define S2S_MATRIX_H
 
@@ -16,7 +16,7 @@ typedef struct {
     uint8_t *data;
 } Matrix;
 
-/* Rows of numbers as signed bytes: per block of 32 a scale and the sum of its bytes. */
+/* Rows of floats quantised to signed bytes: per block of 32 a scale and the sum of its bytes. */
 typedef struct {
     int8_t *bytes;
     float *scales;
@@ -43,7 +43,7 @@ void matrix_free(Matrix *matrix);
  * into 8 bits Q8_0 goes as it is, anything else to nearest. Returns 0, or -1 for a type unknown. */
 int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count);
 
-/* Row `row` of a tensor of numbers (F32, F16 or BF16) as float [columns]. */
+/* Row `row` of a tensor of floats (F32, F16 or BF16) as float [columns]. */
 void read_row(int type, const void *tensor, int row, int columns, float *to);
 
 /* `values` float [columns] as row `row` of `to`. */

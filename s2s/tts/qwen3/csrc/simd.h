@@ -1,9 +1,9 @@
-/* Sixteen rows at a time on whatever vector unit there is: the few operations a product needs.
+/* SIMD for products with quantised matrices, sixteen rows at a time: the few operations they need,
+ * on AVX-512, AVX2 or in plain C.
  *
- * `ints` and `floats` hold LANES values of 32 bits; a tile of sixteen rows is PARTS of them.
- */
-#ifndef S2S_LANES_H
-#define S2S_LANES_H
+ * `ints` and `floats` hold LANES values of 32 bits; a tile of sixteen rows is PARTS of them. */
+#ifndef S2S_SIMD_H
+#define S2S_SIMD_H
 
 #include <stdint.h>
 #include <string.h>
@@ -69,7 +69,7 @@ INLINE void store(float *to, floats values) { _mm512_storeu_ps(to, values); }
 INLINE floats load_floats(const float *from) { return _mm512_loadu_ps(from); }
 INLINE float sum_of(floats values) { return _mm512_reduce_add_ps(values); }
 
-typedef uint16_t stored; /* what is kept for long: halves where an instruction widens them */
+typedef uint16_t stored; /* of the key/value cache: halves where an instruction widens them */
 INLINE floats widen(const stored *from) { return halves((const uint8_t *)from); }
 INLINE void narrow(stored *to, floats values)
 {
@@ -113,7 +113,7 @@ INLINE float sum_of(floats values)
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
 }
 
-typedef uint16_t stored; /* what is kept for long: halves where an instruction widens them */
+typedef uint16_t stored; /* of the key/value cache: halves where an instruction widens them */
 INLINE floats widen(const stored *from) { return halves((const uint8_t *)from); }
 INLINE void narrow(stored *to, floats values)
 {
@@ -223,7 +223,7 @@ INLINE float sum_of(floats values)
     return sum;
 }
 
-typedef float stored; /* what is kept for long: no instruction widens halves here */
+typedef float stored; /* of the key/value cache: no instruction widens halves here */
 INLINE floats widen(const stored *from) { return load_floats(from); }
 INLINE void narrow(stored *to, floats values) { store(to, values); }
 INLINE ints dot(ints sum, ints bytes, const int8_t *four)

@@ -15,25 +15,28 @@
 #define RELAX() ((void)0)
 #endif
 
-/* Long enough for a thread that is a little behind; one that lost its core is behind for much
- * longer, and whoever spins then keeps it from getting another. */
+/* SPINS_BEFORE_SLEEP, at a barrier: long enough for a thread that is a little late. One that was
+ * descheduled is late by much more, and a spinning thread occupies the core that it needs.
+ * AWAKE_NS, between runs: the products of one frame follow each other within this time, so that
+ * only the first of them waits for threads to wake up. CHECK_CLOCK: spins between two readings of
+ * the clock, which cost more than a spin. */
 enum { SPINS_BEFORE_SLEEP = 1000, AWAKE_NS = 200000, CHECK_CLOCK = 64 };
 
-typedef struct { Team *team; int number; } Member;
+typedef struct { ThreadPool *pool; int number; } PoolThread;
 
-struct Team {
+struct ThreadPool {
     int threads;
     pthread_t handles[MAX_THREADS];
-    Member members[MAX_THREADS];
+    PoolThread workers[MAX_THREADS];
     pthread_mutex_t one_run; /* held during a run */
-    pthread_mutex_t lock;    /* of the counts of who sleeps */
-    pthread_cond_t wake, met;
-    int asleep, waiting;
+    pthread_mutex_t lock;    /* of `sleeping` and `waiting` */
+    pthread_cond_t wake, released;
+    int sleeping, waiting; /* threads: between runs, at the barrier */
     Job *job;
     void *work;
     _Alignas(64) atomic_uint run; /* counts runs; a new value is the signal */
     _Alignas(64) atomic_uint arrived;
-    _Alignas(64) atomic_uint meeting;
+    _Alignas(64) atomic_uint generation; /* counts releases of the barrier */
     atomic_int closing;
 };
 
@@ -44,130 +47,131 @@ static int64_t now_ns(void)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-void team_meet(Team *team)
+void pool_barrier(ThreadPool *pool)
 {
-    if (team->threads == 1) return;
-    unsigned meeting = atomic_load_explicit(&team->meeting, memory_order_relaxed);
-    if (atomic_fetch_add(&team->arrived, 1) + 1 == (unsigned)team->threads) {
-        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store(&team->meeting, meeting + 1);
-        pthread_mutex_lock(&team->lock);
-        if (team->waiting) pthread_cond_broadcast(&team->met);
-        pthread_mutex_unlock(&team->lock);
+    if (pool->threads == 1) return;
+    unsigned generation = atomic_load_explicit(&pool->generation, memory_order_relaxed);
+    if (atomic_fetch_add(&pool->arrived, 1) + 1 == (unsigned)pool->threads) {
+        atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
+        atomic_store(&pool->generation, generation + 1);
+        pthread_mutex_lock(&pool->lock);
+        if (pool->waiting) pthread_cond_broadcast(&pool->released);
+        pthread_mutex_unlock(&pool->lock);
         return;
     }
     for (int spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
-        if (atomic_load_explicit(&team->meeting, memory_order_acquire) != meeting) return;
+        if (atomic_load_explicit(&pool->generation, memory_order_acquire) != generation) return;
         RELAX();
     }
-    /* The other one has lost its core to somebody else: it may have this one. */
-    pthread_mutex_lock(&team->lock);
-    team->waiting++;
-    while (atomic_load(&team->meeting) == meeting) pthread_cond_wait(&team->met, &team->lock);
-    team->waiting--;
-    pthread_mutex_unlock(&team->lock);
+    /* The late thread has lost its core to another process: free this one for it. */
+    pthread_mutex_lock(&pool->lock);
+    pool->waiting++;
+    while (atomic_load(&pool->generation) == generation)
+        pthread_cond_wait(&pool->released, &pool->lock);
+    pool->waiting--;
+    pthread_mutex_unlock(&pool->lock);
 }
 
-int team_next(Team *team, atomic_int *turns, int thread, int pieces)
+int pool_next_item(ThreadPool *pool, atomic_int *counters, int thread, int items)
 {
-    for (int away = 0; away < team->threads; away++) {
-        int owner = (thread + away) % team->threads;
-        int begin = (int)((int64_t)pieces * owner / team->threads);
-        int end = (int)((int64_t)pieces * (owner + 1) / team->threads);
-        if (begin + atomic_load_explicit(turns + owner, memory_order_relaxed) >= end) continue;
-        int piece = begin + atomic_fetch_add_explicit(turns + owner, 1, memory_order_relaxed);
-        if (piece < end) return piece;
+    for (int distance = 0; distance < pool->threads; distance++) {
+        int owner = (thread + distance) % pool->threads;
+        int begin = (int)((int64_t)items * owner / pool->threads);
+        int end = (int)((int64_t)items * (owner + 1) / pool->threads);
+        if (begin + atomic_load_explicit(counters + owner, memory_order_relaxed) >= end) continue;
+        int item = begin + atomic_fetch_add_explicit(counters + owner, 1, memory_order_relaxed);
+        if (item < end) return item;
     }
     return -1;
 }
 
-/* Waits for a run after `seen`: awake for a moment, then asleep. */
-static unsigned next_run(Team *team, unsigned seen)
+/* Waits for a run after `seen`: spinning for AWAKE_NS, then sleeping. */
+static unsigned wait_for_run(ThreadPool *pool, unsigned seen)
 {
     unsigned run;
     int64_t until = now_ns() + AWAKE_NS;
     for (int spins = 1;; spins++) {
-        run = atomic_load_explicit(&team->run, memory_order_acquire);
+        run = atomic_load_explicit(&pool->run, memory_order_acquire);
         if (run != seen) return run;
         RELAX();
         if (spins % CHECK_CLOCK == 0 && now_ns() > until) break;
     }
-    pthread_mutex_lock(&team->lock);
-    team->asleep++;
-    while ((run = atomic_load(&team->run)) == seen) pthread_cond_wait(&team->wake, &team->lock);
-    team->asleep--;
-    pthread_mutex_unlock(&team->lock);
+    pthread_mutex_lock(&pool->lock);
+    pool->sleeping++;
+    while ((run = atomic_load(&pool->run)) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    pool->sleeping--;
+    pthread_mutex_unlock(&pool->lock);
     return run;
 }
 
-static void *member(void *given)
+static void *worker_main(void *argument)
 {
-    Member *me = given;
-    Team *team = me->team;
+    PoolThread *self = argument;
+    ThreadPool *pool = self->pool;
     unsigned seen = 0;
     for (;;) {
-        seen = next_run(team, seen);
-        if (atomic_load(&team->closing)) return NULL;
-        team->job(team->work, team, me->number);
-        team_meet(team);
+        seen = wait_for_run(pool, seen);
+        if (atomic_load(&pool->closing)) return NULL;
+        pool->job(pool->work, pool, self->number);
+        pool_barrier(pool);
     }
 }
 
-static void begin_run(Team *team)
+static void begin_run(ThreadPool *pool)
 {
-    atomic_fetch_add(&team->run, 1);
-    pthread_mutex_lock(&team->lock);
-    if (team->asleep) pthread_cond_broadcast(&team->wake);
-    pthread_mutex_unlock(&team->lock);
+    atomic_fetch_add(&pool->run, 1);
+    pthread_mutex_lock(&pool->lock);
+    if (pool->sleeping) pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
 }
 
-void team_run(Team *team, Job *job, void *work)
+void pool_run(ThreadPool *pool, Job *job, void *work)
 {
-    pthread_mutex_lock(&team->one_run);
-    team->job = job;
-    team->work = work;
-    if (team->threads > 1) begin_run(team);
-    job(work, team, 0);
-    team_meet(team);
-    pthread_mutex_unlock(&team->one_run);
+    pthread_mutex_lock(&pool->one_run);
+    pool->job = job;
+    pool->work = work;
+    if (pool->threads > 1) begin_run(pool);
+    job(work, pool, 0);
+    pool_barrier(pool);
+    pthread_mutex_unlock(&pool->one_run);
 }
 
-Team *team_new(int threads)
+ThreadPool *pool_new(int threads)
 {
-    Team *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
-    if (!team) return NULL;
-    *team = (Team) { .threads = 1 };
-    pthread_mutex_init(&team->one_run, NULL);
-    pthread_mutex_init(&team->lock, NULL);
-    pthread_cond_init(&team->wake, NULL);
-    pthread_cond_init(&team->met, NULL);
+    ThreadPool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
+    if (!pool) return NULL;
+    *pool = (ThreadPool) { .threads = 1 };
+    pthread_mutex_init(&pool->one_run, NULL);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->released, NULL);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
     for (int number = 1; number < threads; number++) {
-        team->members[number] = (Member) { team, number };
-        if (pthread_create(&team->handles[number], NULL, member, &team->members[number])) {
-            team_free(team);
+        pool->workers[number] = (PoolThread) { pool, number };
+        if (pthread_create(&pool->handles[number], NULL, worker_main, &pool->workers[number])) {
+            pool_free(pool);
             return NULL;
         }
-        team->threads = number + 1;
+        pool->threads = number + 1;
     }
-    return team;
+    return pool;
 }
 
-void team_free(Team *team)
+void pool_free(ThreadPool *pool)
 {
-    if (!team) return;
-    atomic_store(&team->closing, 1);
-    if (team->threads > 1) begin_run(team);
-    for (int number = 1; number < team->threads; number++)
-        pthread_join(team->handles[number], NULL);
-    pthread_cond_destroy(&team->wake);
-    pthread_cond_destroy(&team->met);
-    pthread_mutex_destroy(&team->lock);
-    pthread_mutex_destroy(&team->one_run);
-    free(team);
+    if (!pool) return;
+    atomic_store(&pool->closing, 1);
+    if (pool->threads > 1) begin_run(pool);
+    for (int number = 1; number < pool->threads; number++)
+        pthread_join(pool->handles[number], NULL);
+    pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->released);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->one_run);
+    free(pool);
 }
 
-int team_threads(const Team *team)
+int pool_threads(const ThreadPool *pool)
 {
-    return team->threads;
+    return pool->threads;
 }

@@ -1,31 +1,32 @@
-/* A few threads that work on one thing together and sleep when there is nothing to do. */
-#ifndef S2S_TEAM_H
-#define S2S_TEAM_H
+/* A thread pool for short parallel loops. Idle threads sleep. */
+#ifndef S2S_THREAD_POOL_H
+#define S2S_THREAD_POOL_H
 
 #include <stdatomic.h>
 
 enum { MAX_THREADS = 16 };
 
-typedef struct Team Team;
+typedef struct ThreadPool ThreadPool;
 
-/* What every thread does; `thread` is from 0 to one less than there are. */
-typedef void Job(void *work, Team *team, int thread);
+/* What every thread executes; `thread` is from 0 to the number of threads less one. */
+typedef void Job(void *work, ThreadPool *pool, int thread);
 
-/* NULL when threads cannot be had. The caller of `team_run` is thread 0. */
-Team *team_new(int threads);
-void team_free(Team *team);
-int team_threads(const Team *team);
+/* NULL when threads cannot be created. The caller of `pool_run` is thread 0. */
+ThreadPool *pool_new(int threads);
+void pool_free(ThreadPool *pool);
+int pool_threads(const ThreadPool *pool);
 
-/* All threads run `job` once; returns when the last is done. Calls from several threads take
- * turns. Between two runs that follow within a fraction of a millisecond the threads stay awake. */
-void team_run(Team *team, Job *job, void *work);
+/* All threads execute `job` once; returns when the last is done. Concurrent callers are served one
+ * after the other. Between two runs less than AWAKE_NS apart the threads stay awake. */
+void pool_run(ThreadPool *pool, Job *job, void *work);
 
-/* Inside a job: no thread goes on before all have come here. */
-void team_meet(Team *team);
+/* Inside a job: a barrier, which no thread leaves before all have reached it. */
+void pool_barrier(ThreadPool *pool);
 
-/* Inside a job: the next piece of `pieces` that nobody has done yet, or -1. Each thread begins
- * with a stretch of its own and then helps the others. `turns` must be zero when the job begins,
- * [threads] for each such piece of work. */
-int team_next(Team *team, atomic_int *turns, int thread, int pieces);
+/* Inside a job: the next work item of `items` that no thread has taken yet, or -1. Each thread
+ * begins with a contiguous range of its own, so that the same memory stays in its cache from run to
+ * run, and then takes items of the others' ranges. `counters` are the work counters [threads] of
+ * one such loop, zero when the job begins. */
+int pool_next_item(ThreadPool *pool, atomic_int *counters, int thread, int items);
 
 #endif

@@ -8,46 +8,49 @@
 
 #include "simd.h"
 
-enum { PHASES = 5, TILES_A_PIECE = 2, STRIP = 4 };
+/* PHASES: parallel loops of a layer; each has work counters of its own. TILES_PER_ITEM: two tiles
+ * of a matrix are one work item, so that taking an item costs little beside computing it. STRIP:
+ * sums that attention holds in registers at once. */
+enum { PHASES = 5, TILES_PER_ITEM = 2, STRIP = 4 };
 
-/* What a thread needs to itself. */
+/* Working memory of one thread. */
 typedef struct {
-    float *x;       /* [MAX_ROWS][hidden]: what runs through the layers, in every thread the same */
+    float *x;       /* [MAX_ROWS][hidden]: the residual stream, the same in every thread */
     float *normed;  /* [hidden] */
-    float *scores;  /* [room]: grows with the cache */
-    int room;
+    float *scores;  /* [capacity]: grows with the cache */
+    int capacity;
     Quantised rows; /* the rows to be multiplied */
-} Own;
+} ThreadBuffers;
 
-struct Decoder {
+struct Transformer {
     Shape shape;
     Layer *layers;
     float *norm;
-    Team *team;
-    pthread_mutex_t lock; /* of everything below, for one forward at a time */
-    Own own[MAX_THREADS];
-    float *projected; /* [MAX_ROWS][(heads + 2 kv_heads) head_dim]: queries, keys, values */
-    float *mixed;     /* [MAX_ROWS][heads head_dim]: what attention gives */
+    ThreadPool *pool;
+    pthread_mutex_t lock; /* of everything below: one forward pass at a time */
+    ThreadBuffers buffers[MAX_THREADS];
+    float *qkv;       /* [MAX_ROWS][(heads + 2 kv_heads) head_dim]: queries, keys, values */
+    float *attended;  /* [MAX_ROWS][heads head_dim]: output of attention */
     float *gated;     /* [MAX_ROWS][intermediate] */
-    float *added;     /* [MAX_ROWS][hidden]: what a layer's half adds */
-    atomic_int *turns; /* [layers][PHASES][threads], with room for the most */
+    float *added;     /* [MAX_ROWS][hidden]: what attention or feed-forward adds to x */
+    atomic_int *counters; /* work counters [layers][PHASES][threads], allocated for MAX_THREADS */
 };
 
-struct Cache {
+struct KvCache {
     Shape shape;
-    int room, length;
-    stored *keys, *values; /* [layers][kv_heads][room][head_dim], keys rotated */
-    float *cosines, *sines; /* [room][head_dim / 2] */
+    int capacity, length;
+    stored *keys, *values; /* [layers][kv_heads][capacity][head_dim], keys rotated */
+    float *cosines, *sines; /* [capacity][head_dim / 2] */
 };
 
-/* One forward of at most MAX_ROWS positions. */
+/* One forward pass of at most MAX_ROWS positions. */
 typedef struct {
-    Decoder *decoder;
-    Cache *cache;
+    Transformer *transformer;
+    KvCache *cache;
     const float *in;
     float *out;
     int count;
-} Pass;
+} ForwardPass;
 
 const char *instructions(void)
 {
@@ -76,35 +79,36 @@ static void free_rows(Quantised *rows)
     free(rows->sums);
 }
 
-Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm, Team *team)
+Transformer *transformer_new(
+    const Shape *shape, const Layer *layers, const float *norm, ThreadPool *pool)
 {
-    Decoder *made = calloc(1, sizeof *made);
+    Transformer *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     int inner = shape->heads * shape->head_dim;
     int widest = inner > shape->intermediate ? inner : shape->intermediate;
-    size_t joined = (size_t)(shape->heads + 2 * shape->kv_heads) * (size_t)shape->head_dim;
+    size_t qkv_width = (size_t)(shape->heads + 2 * shape->kv_heads) * (size_t)shape->head_dim;
     size_t layer_bytes = (size_t)shape->layers * sizeof *layers;
     widest = widest > shape->hidden ? widest : shape->hidden;
     pthread_mutex_init(&made->lock, NULL);
     made->shape = *shape;
-    made->team = team;
+    made->pool = pool;
     made->layers = malloc(layer_bytes);
     made->norm = new_floats((size_t)shape->hidden);
-    made->projected = new_floats(MAX_ROWS * joined);
-    made->mixed = new_floats((size_t)MAX_ROWS * (size_t)inner);
+    made->qkv = new_floats(MAX_ROWS * qkv_width);
+    made->attended = new_floats((size_t)MAX_ROWS * (size_t)inner);
     made->gated = new_floats((size_t)MAX_ROWS * (size_t)shape->intermediate);
     made->added = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
-    made->turns = calloc((size_t)(shape->layers * PHASES * MAX_THREADS), sizeof(atomic_int));
-    int whole = made->layers && made->norm && made->projected && made->mixed && made->gated
-                && made->added && made->turns;
+    made->counters = calloc((size_t)(shape->layers * PHASES * MAX_THREADS), sizeof(atomic_int));
+    int whole = made->layers && made->norm && made->qkv && made->attended && made->gated
+                && made->added && made->counters;
     for (int thread = 0; thread < MAX_THREADS; thread++) {
-        Own *own = made->own + thread;
-        own->x = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
-        own->normed = new_floats((size_t)shape->hidden);
-        whole = whole && own->x && own->normed && new_rows(&own->rows, widest);
+        ThreadBuffers *buffers = made->buffers + thread;
+        buffers->x = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
+        buffers->normed = new_floats((size_t)shape->hidden);
+        whole = whole && buffers->x && buffers->normed && new_rows(&buffers->rows, widest);
     }
     if (!whole) {
-        decoder_free(made);
+        transformer_free(made);
         return NULL;
     }
     memcpy(made->layers, layers, layer_bytes);
@@ -112,59 +116,59 @@ Decoder *decoder_new(const Shape *shape, const Layer *layers, const float *norm,
     return made;
 }
 
-void decoder_free(Decoder *decoder)
+void transformer_free(Transformer *transformer)
 {
-    if (!decoder) return;
+    if (!transformer) return;
     for (int thread = 0; thread < MAX_THREADS; thread++) {
-        free(decoder->own[thread].x);
-        free(decoder->own[thread].normed);
-        free(decoder->own[thread].scores);
-        free_rows(&decoder->own[thread].rows);
+        free(transformer->buffers[thread].x);
+        free(transformer->buffers[thread].normed);
+        free(transformer->buffers[thread].scores);
+        free_rows(&transformer->buffers[thread].rows);
     }
-    free(decoder->layers);
-    free(decoder->norm);
-    free(decoder->projected);
-    free(decoder->mixed);
-    free(decoder->gated);
-    free(decoder->added);
-    free(decoder->turns);
-    pthread_mutex_destroy(&decoder->lock);
-    free(decoder);
+    free(transformer->layers);
+    free(transformer->norm);
+    free(transformer->qkv);
+    free(transformer->attended);
+    free(transformer->gated);
+    free(transformer->added);
+    free(transformer->counters);
+    pthread_mutex_destroy(&transformer->lock);
+    free(transformer);
 }
 
-Team *decoder_team(const Decoder *decoder)
+ThreadPool *transformer_pool(const Transformer *transformer)
 {
-    return decoder->team;
+    return transformer->pool;
 }
 
-void decoder_use(Decoder *decoder, Team *team)
+void transformer_use(Transformer *transformer, ThreadPool *pool)
 {
-    pthread_mutex_lock(&decoder->lock);
-    decoder->team = team;
-    pthread_mutex_unlock(&decoder->lock);
+    pthread_mutex_lock(&transformer->lock);
+    transformer->pool = pool;
+    pthread_mutex_unlock(&transformer->lock);
 }
 
-Cache *cache_new(const Decoder *decoder, int room)
+KvCache *cache_new(const Transformer *transformer, int capacity)
 {
-    const Shape *shape = &decoder->shape;
-    Cache *made = calloc(1, sizeof *made);
+    const Shape *shape = &transformer->shape;
+    KvCache *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     int half = shape->head_dim / 2;
-    size_t values = (size_t)shape->layers * (size_t)shape->kv_heads * (size_t)room
+    size_t values = (size_t)shape->layers * (size_t)shape->kv_heads * (size_t)capacity
                     * (size_t)shape->head_dim;
     made->shape = *shape;
-    made->room = room;
+    made->capacity = capacity;
     made->keys = calloc(values, sizeof(stored));
     made->values = calloc(values, sizeof(stored));
-    made->cosines = new_floats((size_t)room * (size_t)half);
-    made->sines = new_floats((size_t)room * (size_t)half);
+    made->cosines = new_floats((size_t)capacity * (size_t)half);
+    made->sines = new_floats((size_t)capacity * (size_t)half);
     if (!made->keys || !made->values || !made->cosines || !made->sines) {
         cache_free(made);
         return NULL;
     }
     for (int at = 0; at < half; at++) {
         float frequency = powf(shape->theta, -(float)at / (float)half);
-        for (int position = 0; position < room; position++) {
+        for (int position = 0; position < capacity; position++) {
             float angle = (float)position * frequency;
             made->cosines[position * half + at] = cosf(angle);
             made->sines[position * half + at] = sinf(angle);
@@ -173,7 +177,7 @@ Cache *cache_new(const Decoder *decoder, int room)
     return made;
 }
 
-void cache_free(Cache *cache)
+void cache_free(KvCache *cache)
 {
     if (!cache) return;
     free(cache->keys);
@@ -183,26 +187,27 @@ void cache_free(Cache *cache)
     free(cache);
 }
 
-int cache_length(const Cache *cache)
+int cache_length(const KvCache *cache)
 {
     return cache->length;
 }
 
-void cache_rewind(Cache *cache, int length)
+void cache_rewind(KvCache *cache, int length)
 {
     cache->length = length;
 }
 
 /* --- arithmetic ------------------------------------------------------------------------------- */
 
-/* e to the x, to a few units in the last place; vectorises where a library call would not. */
+/* e to the x, to a few units in the last place (the polynomial of Cephes' expf); vectorises where a
+ * library call would not. */
 INLINE float exponential(float x)
 {
     x = x < -87 ? -87 : x > 88 ? 88 : x;
-    float turns = x * 1.44269504f + 12582912.f; /* rounds to a whole number */
+    float shifted = x * 1.44269504f + 12582912.f; /* 1.5 * 2^23: rounds to a whole number */
     int32_t bits;
-    memcpy(&bits, &turns, sizeof bits);
-    float whole = turns - 12582912.f;
+    memcpy(&bits, &shifted, sizeof bits);
+    float whole = shifted - 12582912.f;
     float rest = x - whole * 0.693359375f + whole * 2.12194440e-4f;
     float value = 1.9875691500e-4f;
     value = value * rest + 1.3981999507e-3f;
@@ -231,7 +236,7 @@ static void rms_norm(float *to, const float *from, const float *weight, int coun
     for (int at = 0; at < count; at++) to[at] = from[at] * scale * weight[at];
 }
 
-static void rotate(float *head, const float *cosines, const float *sines, int half)
+static void apply_rope(float *head, const float *cosines, const float *sines, int half)
 {
     for (int at = 0; at < half; at++) {
         float first = head[at], second = head[half + at];
@@ -240,7 +245,7 @@ static void rotate(float *head, const float *cosines, const float *sines, int ha
     }
 }
 
-/* --- one pass --------------------------------------------------------------------------------- */
+/* --- one forward pass ------------------------------------------------------------------------- */
 
 static int tiles(const Matrix *matrix)
 {
@@ -259,16 +264,17 @@ static void multiply_tile(
             (size_t)wanted * sizeof(float));
 }
 
-/* Pieces of up to three matrices that lie side by side in `out`. */
-static void multiply(Team *team, atomic_int *turns, int thread, const Matrix *const *matrices,
-    int matrix_count, const Quantised *rows, int count, float *out, int width)
+/* Up to three matrices, whose results lie side by side in `out`. */
+static void multiply(ThreadPool *pool, atomic_int *counters, int thread,
+    const Matrix *const *matrices, int matrix_count, const Quantised *rows, int count, float *out,
+    int width)
 {
-    int pieces = 0, piece, all = 0;
+    int items = 0, item, all = 0;
     for (int at = 0; at < matrix_count; at++) all += tiles(matrices[at]);
-    pieces = (all + TILES_A_PIECE - 1) / TILES_A_PIECE;
-    while ((piece = team_next(team, turns, thread, pieces)) >= 0) {
-        int end = (piece + 1) * TILES_A_PIECE < all ? (piece + 1) * TILES_A_PIECE : all;
-        for (int tile = piece * TILES_A_PIECE; tile < end; tile++) {
+    items = (all + TILES_PER_ITEM - 1) / TILES_PER_ITEM;
+    while ((item = pool_next_item(pool, counters, thread, items)) >= 0) {
+        int end = (item + 1) * TILES_PER_ITEM < all ? (item + 1) * TILES_PER_ITEM : all;
+        for (int tile = item * TILES_PER_ITEM; tile < end; tile++) {
             int at = 0, inside = tile, column = 0;
             while (inside >= tiles(matrices[at])) {
                 inside -= tiles(matrices[at]);
@@ -279,13 +285,13 @@ static void multiply(Team *team, atomic_int *turns, int thread, const Matrix *co
     }
 }
 
-/* Gate and up tile by tile, joined at once: silu(gate) * up. */
-static void multiply_gated(Team *team, atomic_int *turns, int thread, const Layer *layer,
+/* Gate and up projections, tile by tile: silu(gate) * up. */
+static void multiply_gated(ThreadPool *pool, atomic_int *counters, int thread, const Layer *layer,
     const Quantised *rows, int count, float *out, int width)
 {
     float gate[MAX_ROWS * TILE], up[MAX_ROWS * TILE];
     int tile;
-    while ((tile = team_next(team, turns, thread, tiles(layer->gate))) >= 0) {
+    while ((tile = pool_next_item(pool, counters, thread, tiles(layer->gate))) >= 0) {
         tile_product(layer->gate, tile, rows, count, gate);
         tile_product(layer->up, tile, rows, count, up);
         for (int at = 0; at < count * TILE; at++)
@@ -297,20 +303,21 @@ static void multiply_gated(Team *team, atomic_int *turns, int thread, const Laye
     }
 }
 
-static stored *cached(const Cache *cache, stored *of, int layer, int head, int position)
+static stored *cached(const KvCache *cache, stored *of, int layer, int head, int position)
 {
     size_t rows = ((size_t)layer * (size_t)cache->shape.kv_heads + (size_t)head)
-                      * (size_t)cache->room + (size_t)position;
+                      * (size_t)cache->capacity + (size_t)position;
     return of + rows * (size_t)cache->shape.head_dim;
 }
 
-static void keep(stored *to, const float *values, int count)
+static void store_cached(stored *to, const float *values, int count)
 {
     for (int at = 0; at < count; at += LANES) narrow(to + at, load_floats(values + at));
 }
 
-/* Scores of one query against every key it may see, as shares of one. */
-static void score(const stored *key, int seen, int width, const float *query, float *scores)
+/* Softmax of one query's scores against the first `seen` keys. */
+static void attention_weights(
+    const stored *key, int seen, int width, const float *query, float *scores)
 {
     float scale = 1 / sqrtf((float)width), most = -INFINITY, sum = 0;
     for (int at = 0; at < seen; at++, key += width) {
@@ -328,8 +335,9 @@ static void score(const stored *key, int seen, int width, const float *query, fl
     for (int at = 0; at < seen; at++) scores[at] /= sum;
 }
 
-/* Values in shares: float [width], a multiple of STRIP vectors, as many as registers hold well. */
-static void mix(const stored *values, int seen, int width, const float *shares, float *out)
+/* Sum of the first `seen` values by their weights: float [width], a multiple of STRIP vectors. */
+static void weighted_sum(
+    const stored *values, int seen, int width, const float *weights, float *out)
 {
     for (int in = 0; in < width; in += STRIP * LANES) {
         floats sums[STRIP];
@@ -338,165 +346,171 @@ static void mix(const stored *values, int seen, int width, const float *shares, 
         for (int at = 0; at < seen; at++, value += width)
             for (int part = 0; part < STRIP; part++)
                 sums[part] = add_product(
-                    sums[part], all_floats(shares[at]), widen(value + part * LANES));
+                    sums[part], all_floats(weights[at]), widen(value + part * LANES));
         for (int part = 0; part < STRIP; part++) store(out + in + part * LANES, sums[part]);
     }
 }
 
-/* Everything of one key/value head: norms, rotation, the cache, and its query heads' attention. */
-static void attend_head(Pass *pass, Own *own, int layer_at, int kv_head)
+/* Everything of one key/value head: norms, rope, the cache, and its query heads' attention. */
+static void attend_head(ForwardPass *pass, ThreadBuffers *buffers, int layer_at, int kv_head)
 {
-    Decoder *decoder = pass->decoder;
-    Cache *cache = pass->cache;
-    const Shape *shape = &decoder->shape;
-    const Layer *layer = decoder->layers + layer_at;
-    int width = shape->head_dim, half = width / 2, share = shape->heads / shape->kv_heads;
-    int joined = (shape->heads + 2 * shape->kv_heads) * width;
+    Transformer *transformer = pass->transformer;
+    KvCache *cache = pass->cache;
+    const Shape *shape = &transformer->shape;
+    const Layer *layer = transformer->layers + layer_at;
+    int width = shape->head_dim, half = width / 2, group = shape->heads / shape->kv_heads;
+    int qkv_width = (shape->heads + 2 * shape->kv_heads) * width;
     for (int row = 0; row < pass->count; row++) {
-        float *from = decoder->projected + (size_t)row * (size_t)joined;
+        float *from = transformer->qkv + (size_t)row * (size_t)qkv_width;
         int position = cache->length + row;
         const float *cosines = cache->cosines + (size_t)position * (size_t)half;
         const float *sines = cache->sines + (size_t)position * (size_t)half;
         float *key = from + (shape->heads + kv_head) * width;
         rms_norm(key, key, layer->key_norm, width, shape->epsilon);
-        rotate(key, cosines, sines, half);
-        keep(cached(cache, cache->keys, layer_at, kv_head, position), key, width);
-        keep(cached(cache, cache->values, layer_at, kv_head, position),
+        apply_rope(key, cosines, sines, half);
+        store_cached(cached(cache, cache->keys, layer_at, kv_head, position), key, width);
+        store_cached(cached(cache, cache->values, layer_at, kv_head, position),
             from + (shape->heads + shape->kv_heads + kv_head) * width, width);
-        for (int in = 0; in < share; in++) {
-            float *query = from + (kv_head * share + in) * width;
+        for (int in = 0; in < group; in++) {
+            float *query = from + (kv_head * group + in) * width;
             rms_norm(query, query, layer->query_norm, width, shape->epsilon);
-            rotate(query, cosines, sines, half);
-            score(cached(cache, cache->keys, layer_at, kv_head, 0), position + 1, width, query,
-                own->scores);
-            mix(cached(cache, cache->values, layer_at, kv_head, 0), position + 1, width,
-                own->scores,
-                decoder->mixed + (size_t)(row * shape->heads + kv_head * share + in) * (size_t)width);
+            apply_rope(query, cosines, sines, half);
+            attention_weights(cached(cache, cache->keys, layer_at, kv_head, 0), position + 1, width,
+                query, buffers->scores);
+            weighted_sum(cached(cache, cache->values, layer_at, kv_head, 0), position + 1, width,
+                buffers->scores,
+                transformer->attended
+                    + (size_t)(row * shape->heads + kv_head * group + in) * (size_t)width);
         }
     }
 }
 
-/* Norms every row of x into the rows to be multiplied. */
-static void norm_rows(Own *own, const float *weight, const Shape *shape, int count)
+/* Normalises every row of x into the rows to be multiplied. */
+static void norm_and_quantise_rows(
+    ThreadBuffers *buffers, const float *weight, const Shape *shape, int count)
 {
-    own->rows.columns = shape->hidden;
+    buffers->rows.columns = shape->hidden;
     for (int row = 0; row < count; row++) {
-        rms_norm(own->normed, own->x + row * shape->hidden, weight, shape->hidden, shape->epsilon);
-        quantise(&own->rows, row, own->normed);
+        rms_norm(buffers->normed, buffers->x + row * shape->hidden, weight, shape->hidden,
+            shape->epsilon);
+        quantise(&buffers->rows, row, buffers->normed);
     }
 }
 
-static void take_rows(Own *own, const float *from, int columns, int count)
+static void quantise_rows(ThreadBuffers *buffers, const float *from, int columns, int count)
 {
-    own->rows.columns = columns;
+    buffers->rows.columns = columns;
     for (int row = 0; row < count; row++)
-        quantise(&own->rows, row, from + (size_t)row * (size_t)columns);
+        quantise(&buffers->rows, row, from + (size_t)row * (size_t)columns);
 }
 
-static void add_rows(Own *own, const float *added, int values)
+static void add_residual(ThreadBuffers *buffers, const float *added, int values)
 {
-    for (int at = 0; at < values; at++) own->x[at] += added[at];
+    for (int at = 0; at < values; at++) buffers->x[at] += added[at];
 }
 
-static void run_pass(void *work, Team *team, int thread)
+static void run_forward_pass(void *work, ThreadPool *pool, int thread)
 {
-    Pass *pass = work;
-    Decoder *decoder = pass->decoder;
-    const Shape *shape = &decoder->shape;
-    Own *own = decoder->own + thread;
-    int count = pass->count, inner = shape->heads * shape->head_dim, threads = team_threads(team);
-    int joined = inner + 2 * shape->kv_heads * shape->head_dim, head;
-    memcpy(own->x, pass->in, (size_t)(count * shape->hidden) * sizeof(float));
+    ForwardPass *pass = work;
+    Transformer *transformer = pass->transformer;
+    const Shape *shape = &transformer->shape;
+    ThreadBuffers *buffers = transformer->buffers + thread;
+    int count = pass->count, inner = shape->heads * shape->head_dim, threads = pool_threads(pool);
+    int qkv_width = inner + 2 * shape->kv_heads * shape->head_dim, head;
+    memcpy(buffers->x, pass->in, (size_t)(count * shape->hidden) * sizeof(float));
     for (int at = 0; at < shape->layers; at++) {
-        const Layer *layer = decoder->layers + at;
-        atomic_int *turns = decoder->turns + (size_t)(at * PHASES * threads);
+        const Layer *layer = transformer->layers + at;
+        atomic_int *counters = transformer->counters + (size_t)(at * PHASES * threads);
         const Matrix *inputs[] = { layer->query, layer->key, layer->value };
-        norm_rows(own, layer->attention_norm, shape, count);
-        multiply(team, turns, thread, inputs, 3, &own->rows, count, decoder->projected, joined);
-        team_meet(team);
-        while ((head = team_next(team, turns + threads, thread, shape->kv_heads)) >= 0)
-            attend_head(pass, own, at, head);
-        team_meet(team);
-        take_rows(own, decoder->mixed, inner, count);
-        multiply(team, turns + 2 * threads, thread, &layer->out, 1, &own->rows, count,
-            decoder->added, shape->hidden);
-        team_meet(team);
-        add_rows(own, decoder->added, count * shape->hidden);
-        norm_rows(own, layer->mlp_norm, shape, count);
-        multiply_gated(team, turns + 3 * threads, thread, layer, &own->rows, count,
-            decoder->gated, shape->intermediate);
-        team_meet(team);
-        take_rows(own, decoder->gated, shape->intermediate, count);
-        multiply(team, turns + 4 * threads, thread, &layer->down, 1, &own->rows, count,
-            decoder->added, shape->hidden);
-        team_meet(team);
-        add_rows(own, decoder->added, count * shape->hidden);
+        norm_and_quantise_rows(buffers, layer->attention_norm, shape, count);
+        multiply(pool, counters, thread, inputs, 3, &buffers->rows, count, transformer->qkv,
+            qkv_width);
+        pool_barrier(pool);
+        while ((head = pool_next_item(pool, counters + threads, thread, shape->kv_heads)) >= 0)
+            attend_head(pass, buffers, at, head);
+        pool_barrier(pool);
+        quantise_rows(buffers, transformer->attended, inner, count);
+        multiply(pool, counters + 2 * threads, thread, &layer->out, 1, &buffers->rows, count,
+            transformer->added, shape->hidden);
+        pool_barrier(pool);
+        add_residual(buffers, transformer->added, count * shape->hidden);
+        norm_and_quantise_rows(buffers, layer->mlp_norm, shape, count);
+        multiply_gated(pool, counters + 3 * threads, thread, layer, &buffers->rows, count,
+            transformer->gated, shape->intermediate);
+        pool_barrier(pool);
+        quantise_rows(buffers, transformer->gated, shape->intermediate, count);
+        multiply(pool, counters + 4 * threads, thread, &layer->down, 1, &buffers->rows, count,
+            transformer->added, shape->hidden);
+        pool_barrier(pool);
+        add_residual(buffers, transformer->added, count * shape->hidden);
     }
     if (thread == 0)
         for (int row = 0; row < count; row++)
-            rms_norm(pass->out + row * shape->hidden, own->x + row * shape->hidden, decoder->norm,
-                shape->hidden, shape->epsilon);
+            rms_norm(pass->out + row * shape->hidden, buffers->x + row * shape->hidden,
+                transformer->norm, shape->hidden, shape->epsilon);
 }
 
-static int make_room(Decoder *decoder, int room)
+static int grow_scores(Transformer *transformer, int capacity)
 {
-    for (int thread = 0; thread < team_threads(decoder->team); thread++) {
-        Own *own = decoder->own + thread;
-        if (own->room >= room) continue;
-        float *scores = realloc(own->scores, (size_t)room * sizeof(float));
+    for (int thread = 0; thread < pool_threads(transformer->pool); thread++) {
+        ThreadBuffers *buffers = transformer->buffers + thread;
+        if (buffers->capacity >= capacity) continue;
+        float *scores = realloc(buffers->scores, (size_t)capacity * sizeof(float));
         if (!scores) return 0;
-        own->scores = scores;
-        own->room = room;
+        buffers->scores = scores;
+        buffers->capacity = capacity;
     }
     return 1;
 }
 
-int decoder_forward(Decoder *decoder, Cache *cache, const float *in, int count, float *out)
+int transformer_forward(
+    Transformer *transformer, KvCache *cache, const float *in, int count, float *out)
 {
-    const Shape *shape = &decoder->shape;
-    if (cache->length + count > cache->room) return -1;
-    pthread_mutex_lock(&decoder->lock);
-    if (!make_room(decoder, cache->room)) {
-        pthread_mutex_unlock(&decoder->lock);
+    const Shape *shape = &transformer->shape;
+    if (cache->length + count > cache->capacity) return -1;
+    pthread_mutex_lock(&transformer->lock);
+    if (!grow_scores(transformer, cache->capacity)) {
+        pthread_mutex_unlock(&transformer->lock);
         return -2;
     }
     for (int done = 0; done < count;) {
         int rows = count - done < MAX_ROWS ? count - done : MAX_ROWS;
         size_t offset = (size_t)done * (size_t)shape->hidden;
-        Pass pass = { decoder, cache, in + offset, out + offset, rows };
-        memset(decoder->turns, 0,
-            (size_t)(shape->layers * PHASES * team_threads(decoder->team)) * sizeof(atomic_int));
-        team_run(decoder->team, run_pass, &pass);
+        ForwardPass pass = { transformer, cache, in + offset, out + offset, rows };
+        int counters = shape->layers * PHASES * pool_threads(transformer->pool);
+        memset(transformer->counters, 0, (size_t)counters * sizeof(atomic_int));
+        pool_run(transformer->pool, run_forward_pass, &pass);
         cache->length += rows;
         done += rows;
     }
-    pthread_mutex_unlock(&decoder->lock);
+    pthread_mutex_unlock(&transformer->lock);
     return 0;
 }
 
-/* --- single products ------------------------------------------------------------------------------ */
+/* --- single products -------------------------------------------------------------------------- */
 
 typedef struct {
     const Matrix *const *matrices;
     const Quantised *rows; /* one of each matrix */
     int count;
     float *y;
-    atomic_int turns[MAX_THREADS];
+    atomic_int counters[MAX_THREADS];
 } Products;
 
-static void run_products(void *work, Team *team, int thread)
+static void run_products(void *work, ThreadPool *pool, int thread)
 {
     Products *products = work;
-    int each = tiles(products->matrices[0]), all = each * products->count, piece;
-    while ((piece = team_next(team, products->turns, thread, all)) >= 0) {
-        int at = piece / each, rows = products->matrices[at]->rows;
-        multiply_tile(products->matrices[at], piece % each, products->rows + at, 1,
+    int each = tiles(products->matrices[0]), all = each * products->count, item;
+    while ((item = pool_next_item(pool, products->counters, thread, all)) >= 0) {
+        int at = item / each, rows = products->matrices[at]->rows;
+        multiply_tile(products->matrices[at], item % each, products->rows + at, 1,
             products->y + (size_t)at * (size_t)rows, rows);
     }
 }
 
 void matrix_products(
-    Team *team, const Matrix *const *matrices, int count, const float *x, int apart, float *y)
+    ThreadPool *pool, const Matrix *const *matrices, int count, const float *x, int row_each,
+    float *y)
 {
     int columns = matrices[0]->columns, blocks = columns / BLOCK;
     int8_t bytes[MAX_ROWS * columns];
@@ -504,18 +518,18 @@ void matrix_products(
     int32_t sums[MAX_ROWS * blocks];
     Quantised all = { bytes, scales, sums, columns }, rows[MAX_ROWS];
     if (!count) return;
-    for (int row = 0; row < (apart ? count : 1); row++)
+    for (int row = 0; row < (row_each ? count : 1); row++)
         quantise(&all, row, x + (size_t)row * (size_t)columns);
     for (int at = 0; at < count; at++) {
-        int row = apart ? at : 0;
+        int row = row_each ? at : 0;
         rows[at] = (Quantised) { bytes + row * columns, scales + row * blocks, sums + row * blocks,
             columns };
     }
     Products products = { .matrices = matrices, .rows = rows, .count = count, .y = y };
-    team_run(team, run_products, &products);
+    pool_run(pool, run_products, &products);
 }
 
-void matrix_product(Team *team, const Matrix *matrix, const float *x, float *y)
+void matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y)
 {
-    matrix_products(team, &matrix, 1, x, 0, y);
+    matrix_products(pool, &matrix, 1, x, 0, y);
 }

@@ -34,7 +34,12 @@ from s2s.tts.qwen3.ggml.matrices import Matrices
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME, Trace
 from s2s.tts.qwen3.sampling import Draws, Sampling
-from s2s.tts.qwen3.sampling_speculative import choose_codes
+from s2s.tts.qwen3.sampling_speculative import (
+    AcceptAtRate,
+    Verify,
+    accept_or_resample,
+    choose_codes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +215,14 @@ class GgmlPredictor:
         self._threads = threads
         self._exact = exact
         self.draft_tokens = draft_tokens
+        self._verify: Verify = accept_or_resample
         self._watch = _watch(model, PREDICTOR_NAME, trace)
         self.width = model.width
+
+    def accept_at_rate(self, rate: float) -> None:
+        """For benchmarks of random weights: from the next frame on draft tokens are accepted with
+        this probability, see ``AcceptAtRate``."""
+        self._verify = AcceptAtRate(rate)
 
     def new_state(self) -> GgmlPredictorState:
         """A cache of one frame."""
@@ -230,11 +241,11 @@ class GgmlPredictor:
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]."""
         passes = _Frame(state, self._tables, hidden, code0)
-        return choose_codes(passes, self.draft_tokens, sampling, draws)
+        return choose_codes(passes, self.draft_tokens, sampling, draws, self._verify)
 
 
 class _Frame:
-    """The passes of one frame (``speculation.Passes``)."""
+    """The passes of one frame (``ForwardPasses``)."""
 
     def __init__(
         self, state: GgmlPredictorState, tables: _PredictorTables, hidden: Floats, code0: int

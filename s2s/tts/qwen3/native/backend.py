@@ -29,24 +29,24 @@ from s2s.tts.qwen3.native.language import (
     open_talker,
 )
 from s2s.tts.qwen3.native.library import find_compiler
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _QUANTS = ("q4_k_m", "q5_k_m", "q6_k", "q8_0")
 _TOO_FINE = ("f32", "bf16")
 
 
 class NativeCore:
-    """Talker and predictor on one set of threads."""
+    """Talker and predictor on one thread pool."""
 
     def __init__(self, setting: Setting) -> None:
         """Build or load the kernel. Raises KernelError."""
         self._setting = setting
-        self._team = Team(setting.kernels, setting.threads)
+        self._pool = ThreadPool(setting.kernels, setting.threads)
         self._parts: list[NativeTalker | NativePredictor] = []
 
     def talker(self, folder: Path, gpu_layers: int) -> tuple[Talker[State], str]:
         """See `Core`; a graphics card is not used."""
-        talker, quant = open_talker(folder, self._setting.spec, self._team)
+        talker, quant = open_talker(folder, self._setting.spec, self._pool)
         self._parts.append(talker)
         return as_talker(talker), quant
 
@@ -54,15 +54,15 @@ class NativeCore:
         self, folder: Path, gpu_layers: int, draft_tokens: int
     ) -> tuple[DraftingPredictor[PredictorState], str]:
         """See `Core`."""
-        predictor, quant = open_predictor(folder, self._setting.spec, self._team, draft_tokens)
+        predictor, quant = open_predictor(folder, self._setting.spec, self._pool, draft_tokens)
         self._parts.append(predictor)
         return as_predictor(predictor), quant
 
     def use_threads(self, threads: int) -> bool:
         """Other threads compute from the next frame on."""
-        self._team = Team(self._setting.kernels, threads)
+        self._pool = ThreadPool(self._setting.kernels, threads)
         for part in self._parts:
-            part.use(self._team)
+            part.use(self._pool)
         return True
 
 
@@ -81,7 +81,7 @@ class NativeCodec:
         """The decoder. Raises KernelError, CodecError."""
         if job.device != CPU:
             raise CodecError(f"the native codec computes on the processor, not on {job.device!r}")
-        return NativeCodecDecoder(job.spec, job.tensors, Team(job.kernels, job.threads))
+        return NativeCodecDecoder(job.spec, job.tensors, ThreadPool(job.kernels, job.threads))
 
 
 _CODEC = NativeCodec()

@@ -11,9 +11,9 @@ from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.tensors import Tensors, transformer_state, upsampler_state
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale
-from s2s.tts.qwen3.native.codec_transformer import LatentKernel
-from s2s.tts.qwen3.native.codec_upsampler import WideKernel
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.codec_transformer import CodecTransformer
+from s2s.tts.qwen3.native.codec_upsampler import CodecUpsampler
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 MAX_FRAMES_A_RUN = 8
 """A longer call is cut into runs of this many frames: more would not make a frame cheaper, and the
@@ -22,33 +22,36 @@ kernel has memory for as many."""
 
 class NativeCodecDecoder(CheckpointDecoder):
     """The codec decoder of a checkpoint. Weights are shared by all states; a call may come from
-    any thread (calls take turns), a state from one at a time. Any split into calls and any number
-    of threads give the same samples to the last bit."""
+    any thread (calls wait for each other), a state from one at a time. Any split into calls and any
+    number of threads give the same samples to the last bit."""
 
-    def __init__(self, spec: CodecDecoderSpec, tensors: Tensors, team: Team) -> None:
-        """Pack a checkpoint's tensors; ``team`` computes.
+    def __init__(self, spec: CodecDecoderSpec, tensors: Tensors, pool: ThreadPool) -> None:
+        """Pack a checkpoint's tensors; ``pool`` computes.
 
         Raises KernelError when memory runs out or the kernel cannot do it, CodecError for a tensor
         of another shape.
         """
         with ThreadPoolExecutor(1) as beside:
-            latent = beside.submit(LatentKernel, team, tensors, spec, frames=MAX_FRAMES_A_RUN)
-            self._wide = WideKernel(team, tensors, spec, frames=MAX_FRAMES_A_RUN)
-            self._latent = latent.result()
-        transformer = list(transformer_state(spec, 0))
-        self._names = [*transformer, *upsampler_state(spec)]
-        self._narrow = len(transformer)
+            transformer = beside.submit(
+                CodecTransformer, pool, tensors, spec, frames=MAX_FRAMES_A_RUN
+            )
+            self._upsampler = CodecUpsampler(pool, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._transformer = transformer.result()
+        of_transformer = transformer_state(spec, 0)
+        self._names = [*of_transformer, *upsampler_state(spec)]
+        self._of_transformer = len(of_transformer)
         super().__init__(spec)
 
     def _longest_run(self) -> int:
         return MAX_FRAMES_A_RUN
 
     def _run(self, state: CodecState, codes: Ids, stale: Stale) -> Floats:
-        past = [state.arrays[name] for name in self._names]
-        latents, narrow = self._latent.run(codes, state.position, past[: self._narrow])
-        samples, wide = self._wide.run(
-            latents, len(codes), state.position, past[self._narrow :], stale
+        arrays = [state.arrays[name] for name in self._names]
+        split = self._of_transformer
+        latents, next_first = self._transformer.run(codes, state.position, arrays[:split])
+        samples, next_rest = self._upsampler.run(
+            latents, len(codes), state.position, arrays[split:], stale
         )
-        state.arrays = dict(zip(self._names, [*narrow, *wide], strict=True))
+        state.arrays = dict(zip(self._names, [*next_first, *next_rest], strict=True))
         state.position += len(codes)
         return samples

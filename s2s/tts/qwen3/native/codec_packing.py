@@ -15,19 +15,19 @@ from s2s.tts.qwen3.codec.tensors import Wide
 from s2s.tts.qwen3.codec.weights import Snake
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native.library import KernelError
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_simd.h
 
 
-class Waves(Structure):
-    """``Waves`` of codec_layers.h."""
+class SnakeWeights(Structure):
+    """``Snake`` of codec_layers.h."""
 
-    _fields_: ClassVar = [("rate", c_void_p), ("height", c_void_p)]
+    _fields_: ClassVar = [("frequency", c_void_p), ("scale", c_void_p)]
 
 
-class Product(Structure):
-    """``Product`` of codec_layers.h."""
+class PackedWeights(Structure):
+    """``PackedWeights`` of codec_layers.h: a convolution, or with one tap a matrix."""
 
     _fields_: ClassVar = [
         ("taps", c_int),
@@ -41,11 +41,11 @@ class Product(Structure):
 class Memory:
     """Weights one behind the other, in large pages where the system has them."""
 
-    def __init__(self, team: Team, floats: int) -> None:
-        pointer: int = team.kernel.weights_new(4 * floats)
+    def __init__(self, pool: ThreadPool, floats: int) -> None:
+        pointer: int = pool.kernel.weights_new(4 * floats)
         if not pointer:
             raise KernelError(f"no memory for {floats >> 18} MB of weights")
-        self._free = weakref.finalize(self, team.kernel.weights_free, pointer)
+        self._free = weakref.finalize(self, pool.kernel.weights_free, pointer)
         self._values = np.ctypeslib.as_array(ctypes.cast(pointer, POINTER(c_float)), (floats,))
         self._used = 0
 
@@ -62,13 +62,13 @@ class Memory:
         stored[: len(values)] = values
         return stored.ctypes.data
 
-    def waves(self, snake: Snake) -> Waves:
+    def snake(self, snake: Snake) -> SnakeWeights:
         """A Snake whose angles are counted in half turns."""
         width = padded(len(snake.heights))
-        rate = self.vector(snake.frequencies / np.pi, width)
-        return Waves(rate, self.vector(snake.heights, width))
+        frequency = self.vector(snake.frequencies / np.pi, width)
+        return SnakeWeights(frequency, self.vector(snake.heights, width))
 
-    def product(self, taps: Sequence[Wide], bias: Wide) -> Product:
+    def pack(self, taps: Sequence[Wide], bias: Wide) -> PackedWeights:
         """Matrices [in, out] of the taps, oldest first, in panels."""
         into, out = (padded(size) for size in taps[0].shape)
         panels = self.take(-(-out // _PANEL), len(taps), into, _PANEL)
@@ -77,16 +77,16 @@ class Memory:
             for at, panel in enumerate(panels[:, tap]):
                 part = matrix[:, at * _PANEL : (at + 1) * _PANEL]
                 panel[:rows, : part.shape[1]] = part
-        return Product(len(taps), into, out, panels.ctypes.data, self.vector(bias, out))
+        return PackedWeights(len(taps), into, out, panels.ctypes.data, self.vector(bias, out))
 
 
 def panel_floats(rows: int, columns: int) -> int:
-    """Floats of a product, and of its bias."""
+    """Floats of packed weights, and of their bias."""
     return -(-columns // _PANEL) * _PANEL * rows + columns
 
 
 def padded(width: int) -> int:
-    """A width of which the kernel has whole registers."""
+    """A width that fills the kernel's registers."""
     return -(-width // _PAD) * _PAD
 
 

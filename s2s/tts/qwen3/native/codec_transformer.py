@@ -1,6 +1,6 @@
-"""The narrow part of the codec decoder on the compiled kernel: codes in, latent steps out.
+"""The codec decoder's pre-transformer on the compiled kernel: codes in, latent steps out.
 
-All of it is reading weights, from large pages where the system has them.
+Its time goes into reading weights, which lie in large pages where the system has them.
 """
 
 from __future__ import annotations
@@ -17,22 +17,30 @@ from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.tensors import INPUT_TAPS, KERNEL, Tensors, Wide, transformer_state
 from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, LatentWeights
 from s2s.tts.qwen3.interfaces import Floats, Ids
-from s2s.tts.qwen3.native.codec_packing import Memory, Product, addresses, padded, panel_floats
+from s2s.tts.qwen3.native.codec_packing import (
+    Memory,
+    PackedWeights,
+    addresses,
+    padded,
+    panel_floats,
+)
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 
 class _Layer(Structure):
-    _fields_: ClassVar = [(name, Product) for name in ("query_key_value", "out", "gate_up", "down")]
+    _fields_: ClassVar = [
+        (name, PackedWeights) for name in ("query_key_value", "out", "gate_up", "down")
+    ]
 
 
 class _Upsample(Structure):
     _fields_: ClassVar = [
-        ("spread", Product),
-        ("taps", c_void_p),
-        ("taps_bias", c_void_p),
-        ("up", Product),
-        ("down", Product),
+        ("transposed", PackedWeights),
+        ("depthwise", c_void_p),
+        ("depthwise_bias", c_void_p),
+        ("up", PackedWeights),
+        ("down", PackedWeights),
     ]
 
 
@@ -47,27 +55,27 @@ class _Shape(Structure):
         ("epsilon", c_float),
         ("step_epsilon", c_float),
         ("frequencies", c_void_p),
-        ("input", Product),
+        ("input", PackedWeights),
         ("layer", POINTER(_Layer)),
         ("upsample", POINTER(_Upsample)),
     ]
 
 
 _FUNCTIONS: Functions = {
-    "latent_new": (c_void_p, [POINTER(_Shape), c_void_p]),
-    "latent_free": (None, [c_void_p]),
-    "latent_run": (
+    "codec_transformer_new": (c_void_p, [POINTER(_Shape), c_void_p]),
+    "codec_transformer_free": (None, [c_void_p]),
+    "codec_transformer_run": (
         None,
         [c_void_p, c_void_p, c_int, c_longlong, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
     ),
 }
 
 
-class LatentKernel:
+class CodecTransformer:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
     def __init__(
-        self, team: Team, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+        self, pool: ThreadPool, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
     ) -> None:
         """Pack the weights; a call takes at most ``frames`` frames.
 
@@ -78,43 +86,45 @@ class LatentKernel:
                       spec.intermediate_size):  # fmt: skip
             if padded(width) != width:
                 raise KernelError(f"a codec decoder with a width of {width}: not a multiple of 16")
-        self._team, self._lib, self._spec = team, team.kernel, spec
+        self._pool, self._lib, self._spec = pool, pool.kernel, spec
         bind(self._lib, _FUNCTIONS)
         weights = LatentWeights(tensors, spec)
-        self._books = weights.books().astype(np.float32)
-        self._memory = Memory(team, _floats_needed(spec))
+        self._codebooks = weights.books().astype(np.float32)
+        self._memory = Memory(pool, _floats_needed(spec))
         shape = _pack(self._memory, weights, frames)
-        self._latent: int = self._lib.latent_new(ctypes.byref(shape), team.pointer)
-        if not self._latent:
+        self._pointer: int = self._lib.codec_transformer_new(ctypes.byref(shape), pool.pointer)
+        if not self._pointer:
             raise KernelError("no memory for a codec decoder")
         self._shape = shape  # the kernel reads what it points to
-        self._free = weakref.finalize(self, self._lib.latent_free, self._latent)
+        self._free = weakref.finalize(self, self._lib.codec_transformer_free, self._pointer)
 
-    def run(self, codes: Ids, before: int, past: Sequence[Floats]) -> tuple[Floats, list[Floats]]:
-        """Steps for the wide part, and the states after them.
+    def run(
+        self, codes: Ids, position: int, state: Sequence[Floats]
+    ) -> tuple[Floats, list[Floats]]:
+        """Latent steps for the upsampling decoder, and the streaming state after them.
 
-        codes: int64 [frames, groups]; returns float32 [frames * steps, latent_dim]. before: frames
-        that came earlier. past: in the order of `transformer_state`.
+        codes: int64 [frames, groups]; returns float32 [frames * steps, latent_dim]. position:
+        frames that came earlier. state: in the order of `transformer_state`.
         """
         spec, frames = self._spec, len(codes)
         vectors = self._vectors(codes)
-        past = [np.ascontiguousarray(array) for array in past]
-        after = [
+        state = [np.ascontiguousarray(array) for array in state]
+        next_state = [
             np.empty(shape, np.float32)
-            for shape in transformer_state(spec, before + frames).values()
+            for shape in transformer_state(spec, position + frames).values()
         ]
         steps = frames * int(np.prod(spec.upsampling_ratios))
         latents = np.empty((steps, spec.latent_dim), np.float32)
-        self._lib.latent_run(
-            self._latent, vectors.ctypes.data, frames, before, addresses(past), addresses(after),
-            latents.ctypes.data,
+        self._lib.codec_transformer_run(
+            self._pointer, vectors.ctypes.data, frames, position, addresses(state),
+            addresses(next_state), latents.ctypes.data,
         )  # fmt: skip
-        return latents, after
+        return latents, next_state
 
     def _vectors(self, codes: Ids) -> Floats:
         """Sums of code vectors, semantic beside acoustic: [frames, codebook_dim]."""
         groups = np.arange(codes.shape[1]) * self._spec.codebook_size
-        found = self._books[codes + groups]
+        found = self._codebooks[codes + groups]
         return np.concatenate([found[:, 0], found[:, 1:].sum(1)], axis=1)
 
 
@@ -136,7 +146,7 @@ def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
         epsilon=spec.rms_norm_eps,
         step_epsilon=CONVNEXT_EPS,
         frequencies=memory.vector(frequencies.astype(np.float64), len(frequencies)),
-        input=memory.product(np.split(matrix, INPUT_TAPS), bias),
+        input=memory.pack(np.split(matrix, INPUT_TAPS), bias),
         layer=layers,
         upsample=upsamples,
     )
@@ -146,7 +156,7 @@ def _layer(memory: Memory, weights: LatentWeights, at: int) -> _Layer:
     layer = weights.layer(at)
     return _Layer(
         *(
-            memory.product([matrix], np.zeros(matrix.shape[1]))
+            memory.pack([matrix], np.zeros(matrix.shape[1]))
             for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
         )
     )
@@ -156,15 +166,15 @@ def _upsample(memory: Memory, weights: LatentWeights, at: int) -> _Upsample:
     upsample = weights.upsample(at)
     taps: Wide = upsample.taps.weight[:, 0].T
 
-    def product(pair: tuple[Wide, Wide]) -> Product:
-        return memory.product([pair[0]], pair[1])
+    def pack(pair: tuple[Wide, Wide]) -> PackedWeights:
+        return memory.pack([pair[0]], pair[1])
 
     return _Upsample(
-        product(upsample.spread),
+        pack(upsample.spread),
         memory.vector(taps.ravel(), taps.size),
         memory.vector(upsample.taps.bias, len(upsample.taps.bias)),
-        product(upsample.up),
-        product(upsample.down),
+        pack(upsample.up),
+        pack(upsample.down),
     )
 
 

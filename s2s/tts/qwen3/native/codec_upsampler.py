@@ -1,7 +1,7 @@
-"""The wide part of the codec decoder on the compiled kernel: steps in, samples out.
+"""The upsampling decoder of the codec on the compiled kernel: latent steps in, samples out.
 
-Convolutions of kernel 7 are computed for two steps at once (minimal filtering), which saves more
-than a quarter of the products; weights lie in panels, in large pages where the system has them.
+Convolutions of kernel 7 are computed by Winograd tiles of two steps, which saves more than a
+quarter of the products; weights lie in panels, in large pages where the system has them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from s2s.tts.qwen3.codec.weights import Convolution, Residual, Snake, WideWeight
 from s2s.tts.qwen3.interfaces import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.native.codec_packing import (
     Memory,
-    Product,
-    Waves,
+    PackedWeights,
+    SnakeWeights,
     addresses,
     pad_last,
     padded,
@@ -36,24 +36,24 @@ from s2s.tts.qwen3.native.codec_packing import (
     with_padding,
 )
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 
 class _Unit(Structure):
     _fields_: ClassVar = [
         ("dilation", c_int),
-        ("before", Waves),
-        ("pairs", Product),
-        ("between", Waves),
-        ("mix", Product),
+        ("snake_in", SnakeWeights),
+        ("winograd", PackedWeights),
+        ("snake_middle", SnakeWeights),
+        ("pointwise", PackedWeights),
     ]
 
 
 class _Block(Structure):
     _fields_: ClassVar = [
-        ("rate", c_int),
-        ("before", Waves),
-        ("spread", Product),
+        ("stride", c_int),
+        ("snake_in", SnakeWeights),
+        ("transposed", PackedWeights),
         ("units", _Unit * len(DILATIONS)),
     ]
 
@@ -62,22 +62,22 @@ class _Shape(Structure):
     _fields_: ClassVar = [
         ("steps", c_int),
         ("blocks", c_int),
-        ("wide", c_int),
+        ("batched_blocks", c_int),
         ("frames", c_int),
-        ("first", Product),
+        ("input", PackedWeights),
         ("block", POINTER(_Block)),
-        ("waves", Waves),
-        ("last", c_void_p),
-        ("last_bias", c_void_p),
+        ("snake_out", SnakeWeights),
+        ("output", c_void_p),
+        ("output_bias", c_void_p),
     ]
 
 
 _Stale = CFUNCTYPE(c_int)
 
 _FUNCTIONS: Functions = {
-    "codec_new": (c_void_p, [POINTER(_Shape), c_void_p]),
-    "codec_free": (None, [c_void_p]),
-    "codec_run": (
+    "codec_upsampler_new": (c_void_p, [POINTER(_Shape), c_void_p]),
+    "codec_upsampler_free": (None, [c_void_p]),
+    "codec_upsampler_run": (
         c_int,
         [
             c_void_p,
@@ -93,60 +93,60 @@ _FUNCTIONS: Functions = {
 }
 
 
-class WideKernel:
+class CodecUpsampler:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
     def __init__(
-        self, team: Team, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+        self, pool: ThreadPool, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
     ) -> None:
         """Pack the weights; a call takes at most ``frames`` frames.
 
         Raises KernelError when memory runs out, CodecError for a tensor of another shape.
         """
-        self._team, self._lib = team, team.kernel
+        self._pool, self._lib = pool, pool.kernel
         bind(self._lib, _FUNCTIONS)
         self._states = list(upsampler_state(spec).values())
         self._padded = [padded(width) for _, width in self._states]
         self._latent = spec.latent_dim
         self._frame_samples = spec.samples_per_frame
-        self._memory = Memory(team, _floats_needed(spec))
+        self._memory = Memory(pool, _floats_needed(spec))
         shape = _pack(self._memory, WideWeights(tensors, spec), frames)
-        self._codec: int = self._lib.codec_new(ctypes.byref(shape), team.pointer)
-        if not self._codec:
+        self._pointer: int = self._lib.codec_upsampler_new(ctypes.byref(shape), pool.pointer)
+        if not self._pointer:
             raise KernelError("no memory for a codec decoder")
         self._shape = shape  # the kernel reads what it points to
-        self._free = weakref.finalize(self, self._lib.codec_free, self._codec)
+        self._free = weakref.finalize(self, self._lib.codec_upsampler_free, self._pointer)
 
     def run(
         self,
         latents: Floats,
         frames: int,
-        before: int,
-        past: Sequence[Floats],
+        position: int,
+        state: Sequence[Floats],
         stale: Stale = never,
     ) -> tuple[Floats, list[Floats]]:
-        """Samples of the next frames, and the states after them. Raises Stopped once ``stale``,
-        which is asked between layers and between frames.
+        """Samples of the next frames, and the streaming state after them. Raises Stopped once
+        ``stale``, which is asked between blocks and between frames.
 
-        latents: float32 [frames * steps, latent_dim]. before: frames that came earlier.
-        past: float32 [steps, width] each, in the order of `upsampler_state`.
+        latents: float32 [frames * steps, latent_dim]. position: frames that came earlier.
+        state: float32 [steps, width] each, in the order of `upsampler_state`.
         """
         latents = with_padding(latents, padded(self._latent))
-        held = [with_padding(*each) for each in zip(past, self._padded, strict=True)]
-        after = [
+        padded_state = [with_padding(*each) for each in zip(state, self._padded, strict=True)]
+        next_state = [
             np.empty((steps, width), np.float32)
             for (steps, _), width in zip(self._states, self._padded, strict=True)
         ]
         samples = np.empty(frames * self._frame_samples, np.float32)
         asked = _Stale() if stale is never else _Stale(lambda: int(stale()))
-        stopped = self._lib.codec_run(
-            self._codec, latents.ctypes.data, frames, before, addresses(held), addresses(after),
-            samples.ctypes.data, asked,
+        stopped = self._lib.codec_upsampler_run(
+            self._pointer, latents.ctypes.data, frames, position, addresses(padded_state),
+            addresses(next_state), samples.ctypes.data, asked,
         )  # fmt: skip
         if stopped:
             raise Stopped
         return samples, [
-            array[:, :width] for array, (_, width) in zip(after, self._states, strict=True)
+            array[:, :width] for array, (_, width) in zip(next_state, self._states, strict=True)
         ]
 
 
@@ -160,13 +160,13 @@ def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
     return _Shape(
         steps=int(np.prod(spec.upsampling_ratios)),
         blocks=count,
-        wide=max(1, count - 2),
+        batched_blocks=max(1, count - 2),
         frames=frames,
-        first=memory.product(_taps(first), first.bias),
+        input=memory.pack(_taps(first), first.bias),
         block=blocks,
-        waves=memory.waves(snake),
-        last=memory.vector(taps.ravel(), taps.size),
-        last_bias=memory.vector(last.bias, 1),
+        snake_out=memory.snake(snake),
+        output=memory.vector(taps.ravel(), taps.size),
+        output_bias=memory.vector(last.bias, 1),
     )
 
 
@@ -179,8 +179,8 @@ def _block(memory: Memory, weights: WideWeights, block: int) -> _Block:
     units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
     return _Block(
         rate,
-        memory.waves(weights.before_spread(block)),
-        memory.product(matrices, pad_last(bias.reshape(rate, out)).ravel()),
+        memory.snake(weights.before_spread(block)),
+        memory.pack(matrices, pad_last(bias.reshape(rate, out)).ravel()),
         (_Unit * len(DILATIONS))(*units),
     )
 
@@ -189,15 +189,15 @@ def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
     angles = Snake(np.ones_like(unit.heights), unit.heights)
     return _Unit(
         dilation,
-        memory.waves(unit.before),
-        memory.product(_pair_matrices(unit.conv), unit.conv.bias),
-        memory.waves(angles),
-        memory.product([unit.matrix], unit.bias),
+        memory.snake(unit.before),
+        memory.pack(_winograd_matrices(unit.conv), unit.conv.bias),
+        memory.snake(angles),
+        memory.pack([unit.matrix], unit.bias),
     )
 
 
-def _pair_matrices(conv: Convolution) -> list[Wide]:
-    """The nine matrices of codec_upsampler.h of a convolution of kernel 7."""
+def _winograd_matrices(conv: Convolution) -> list[Wide]:
+    """The nine matrices of a convolution of kernel 7, in the order of codec_upsampler.h."""
     w = _taps(conv)
     return [
         w[0], w[4], w[3],

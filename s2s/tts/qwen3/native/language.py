@@ -1,4 +1,4 @@
-"""Talker and code predictor on the compiled kernel: the fastest of the backends on a processor.
+"""Talker and code predictor on the compiled kernel: the fastest of the backends on a CPU.
 
 Reads the GGUF files of a converted checkpoint (see ``convert``), of any quantisation to eight bits
 or less. Heads hold only the rows that can be sampled.
@@ -27,17 +27,15 @@ from s2s.tts.qwen3.checkpoint.tables import (
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.library import KernelError
-from s2s.tts.qwen3.native.transformer import Matrices, Stack, StackCache, Stored, Team
+from s2s.tts.qwen3.native.emulated_acceptance import emulated_acceptance
+from s2s.tts.qwen3.native.library import ChooseFrame, KernelError
+from s2s.tts.qwen3.native.transformer import KvCache, Matrices, Stored, ThreadPool, Transformer
 from s2s.tts.qwen3.sampling import Draws, Sampling
 
 _TOO_FINE = ("f32", "bf16", "f16")
 _HEAD, _PROJECTION = "head", "projection"
-_MOST_DRAFT_TOKENS = 7  # MAX_DRAFT_TOKENS of code_predictor.h
+_MAX_DRAFT_TOKENS = 7  # MAX_DRAFT_TOKENS of code_predictor.h
 _BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
-
-acceptance = -1.0
-"""Below 0 draft tokens are accepted by their probabilities; a benchmark may set a rate instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +58,25 @@ def load(
     kernel on this machine or it cannot compute this checkpoint.
     """
     tables = open_tables(folder)
-    team = Team(cache, threads)
-    talker, quant = open_talker(folder, spec, team)
-    predictor, predictor_quant = open_predictor(folder, spec, team, draft_tokens)
+    pool = ThreadPool(cache, threads)
+    talker, quant = open_talker(folder, spec, pool)
+    predictor, predictor_quant = open_predictor(folder, spec, pool, draft_tokens)
     language = LanguageModel(spec, TableEmbeddings(tables, spec), talker, predictor)
     return NativeModel(language, quant, predictor_quant)
 
 
-def open_talker(folder: Path, spec: Spec, team: Team) -> tuple[NativeTalker, str]:
+def open_talker(folder: Path, spec: Spec, pool: ThreadPool) -> tuple[NativeTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
     file, quant = _open(folder, TALKER)
-    return NativeTalker(team, file, spec), quant
+    return NativeTalker(pool, file, spec), quant
 
 
 def open_predictor(
-    folder: Path, spec: Spec, team: Team, draft_tokens: int = 0
+    folder: Path, spec: Spec, pool: ThreadPool, draft_tokens: int = 0
 ) -> tuple[NativePredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
     file, quant = _open(folder, PREDICTOR)
-    return NativePredictor(team, file, open_tables(folder), spec, draft_tokens), quant
+    return NativePredictor(pool, file, open_tables(folder), spec, draft_tokens), quant
 
 
 def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
@@ -94,7 +92,7 @@ def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
 class NativeTalkerState:
     """One utterance's keys and values."""
 
-    def __init__(self, cache: StackCache) -> None:
+    def __init__(self, cache: KvCache) -> None:
         self.cache = cache
 
     @property
@@ -110,28 +108,28 @@ class NativeTalkerState:
 class NativeTalker:
     """The talker port."""
 
-    def __init__(self, team: Team, file: GGUFFile, spec: Spec) -> None:
-        self._stack = Stack(team, file, spec.talker)
+    def __init__(self, pool: ThreadPool, file: GGUFFile, spec: Spec) -> None:
+        self._transformer = Transformer(pool, file, spec.talker)
         shape = (spec.talker.vocabulary, spec.talker.hidden)
         file.require("output.weight", shape)
         eos = spec.ids.eos
         rows = (range(spec.codes), range(eos, eos + 1))
-        self._head = Matrices(team, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
+        self._head = Matrices(pool, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
         self._sampled = np.array([*rows[0], eos])
         self._vocabulary = spec.talker.vocabulary
 
-    def use(self, team: Team) -> None:
-        """Another team computes from now on."""
-        self._stack.use(team)
-        self._head.team = team
+    def use(self, pool: ThreadPool) -> None:
+        """Another thread pool computes from now on."""
+        self._transformer.use(pool)
+        self._head.pool = pool
 
     def new_state(self, max_positions: int) -> NativeTalkerState:
         """An empty cache for ``max_positions``."""
-        return NativeTalkerState(self._stack.new_cache(max_positions))
+        return NativeTalkerState(self._transformer.new_cache(max_positions))
 
     def prefill(self, state: NativeTalkerState, embeddings: Floats) -> TalkerOutput:
         """Append prompt positions. embeddings: float32 [n, H]."""
-        hidden = self._stack.forward(state.cache, embeddings)[-1]
+        hidden = self._transformer.forward(state.cache, embeddings)[-1]
         logits = np.full(self._vocabulary, -np.inf, np.float32)
         logits[self._sampled] = self._head.product(_HEAD, hidden)
         return TalkerOutput(logits, hidden)
@@ -141,14 +139,14 @@ class NativeTalker:
         return self.prefill(state, embedding[None])
 
     def rewind(self, state: NativeTalkerState, positions: int) -> None:
-        """Forget all but the first ``positions``."""
+        """Drop all but the first ``positions``."""
         state.cache.rewind(positions)
 
 
 class NativePredictorState:
     """The cache of one frame. ``forward_passes`` counts those made with it."""
 
-    def __init__(self, cache: StackCache) -> None:
+    def __init__(self, cache: KvCache) -> None:
         self.cache = cache
         self.forward_passes = 0
 
@@ -165,10 +163,10 @@ class NativePredictor:
     """
 
     def __init__(
-        self, team: Team, file: GGUFFile, tables: GGUFFile, spec: Spec, draft_tokens: int = 0
+        self, pool: ThreadPool, file: GGUFFile, tables: GGUFFile, spec: Spec, draft_tokens: int = 0
     ) -> None:
         self.draft_tokens = draft_tokens
-        self._stack = Stack(team, file, spec.predictor)
+        self._transformer = Transformer(pool, file, spec.predictor)
         self._vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
         heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
@@ -182,12 +180,13 @@ class NativePredictor:
             stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
             bias = tables.raw("projection.bias")
             self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
-        self._matrices = Matrices(team, stored)
-        self._team = team
+        self._matrices = Matrices(pool, stored)
+        self._pool = pool
+        self._choose_frame: ChooseFrame = pool.kernel.choose_frame
         kind, vectors = self._vectors.stored()
         pointers = c_void_p * len(heads)
         self._predictor = kernel.Predictor(
-            self._stack.pointer,
+            self._transformer.pointer,
             len(heads),
             spec.codes,
             width,
@@ -196,15 +195,20 @@ class NativePredictor:
             pointers(*(kernel.address(rows) for rows in vectors)),
         )
 
-    def use(self, team: Team) -> None:
-        """Another team computes from now on."""
-        self._team = team
-        self._stack.use(team)
-        self._matrices.team = team
+    def use(self, pool: ThreadPool) -> None:
+        """Another thread pool computes from now on."""
+        self._pool = pool
+        self._transformer.use(pool)
+        self._matrices.pool = pool
+
+    def accept_at_rate(self, rate: float) -> None:
+        """For benchmarks of random weights: from the next frame on draft tokens are accepted with
+        this probability, as ``AcceptAtRate`` does."""
+        self._choose_frame = emulated_acceptance(self._pool.kernel, self._vectors.groups - 1, rate)
 
     def new_state(self) -> NativePredictorState:
         """A cache of one frame."""
-        return NativePredictorState(self._stack.new_cache(self._vectors.groups))
+        return NativePredictorState(self._transformer.new_cache(self._vectors.groups))
 
     def frame(
         self,
@@ -215,22 +219,20 @@ class NativePredictor:
         draws: Draws,
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]. Raises ValueError for a closed state."""
-        lib, groups = self._team.kernel, self._vectors.groups - 1
-        draft_tokens = min(self.draft_tokens, _MOST_DRAFT_TOKENS)
-        first = np.stack([self._narrow(hidden), self._vectors(0, code0)])
+        lib, groups = self._pool.kernel, self._vectors.groups - 1
+        draft_tokens = min(self.draft_tokens, _MAX_DRAFT_TOKENS)
+        first = np.stack([self._project(hidden), self._vectors(0, code0)])
         count = 0 if sampling.greedy else lib.frame_uniforms(groups, draft_tokens)
         uniforms = np.array([draws.uniform() for _ in range(count)], np.float32)
         np.minimum(uniforms, _BELOW_ONE, out=uniforms)  # rounding must not reach it
         chosen = np.empty(groups, np.int32)
-        how = kernel.Sampling(
-            sampling.greedy, sampling.top_k, sampling.temperature, sampling.top_p, acceptance
-        )
-        passes = lib.choose_frame(
-            ctypes.byref(self._predictor),
+        how = kernel.Sampling(sampling.greedy, sampling.top_k, sampling.temperature, sampling.top_p)
+        passes = self._choose_frame(
+            ctypes.addressof(self._predictor),
             state.cache.open(),
             kernel.address(first),
             draft_tokens,
-            ctypes.byref(how),
+            ctypes.addressof(how),
             kernel.address(uniforms),
             kernel.address(chosen),
         )
@@ -239,7 +241,8 @@ class NativePredictor:
         state.forward_passes += passes
         return chosen.astype(np.int64)
 
-    def _narrow(self, hidden: Floats) -> Floats:
+    def _project(self, hidden: Floats) -> Floats:
+        """To the width of the predictor."""
         if self._bias is None:
             return np.asarray(hidden, np.float32)
         return self._matrices.product(_PROJECTION, hidden) + self._bias

@@ -1,7 +1,7 @@
 """The compiled kernel in ``csrc``: built once for this machine's processor, then loaded.
 
-A machine without a C compiler has no kernel; whoever wants one is told why and takes another
-backend.
+A machine without a C compiler has no kernel: asking for it raises an error that says why, and
+another backend has to be taken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_size_t, c_void_p
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,6 @@ class Sampling(Structure):
         ("top_k", c_int),
         ("temperature", c_float),
         ("top_p", c_float),
-        ("acceptance", c_float),
     ]
 
 
@@ -69,7 +68,7 @@ class Predictor(Structure):
     """``Predictor`` of code_predictor.h."""
 
     _fields_: ClassVar = [
-        ("decoder", c_void_p),
+        ("transformer", c_void_p),
         ("groups", c_int),
         ("codes", c_int),
         ("hidden", c_int),
@@ -89,12 +88,30 @@ class Layer(Structure):
     _fields_: ClassVar = [(name, c_void_p) for name in (*MATRICES, *NORMS)]
 
 
+class ChooseFrame(Protocol):
+    """The kernel's function that chooses the codes of a frame: ``choose_frame`` of
+    code_predictor.h, with addresses for pointers. Returns the number of forward passes, or -1 when
+    there is no memory."""
+
+    def __call__(
+        self,
+        predictor: int,
+        cache: int,
+        first: int,
+        draft_tokens: int,
+        sampling: int,
+        uniforms: int,
+        chosen: int,
+        /,
+    ) -> int: ...
+
+
 Functions = dict[str, tuple[object, list[object]]]
 """Result and arguments of functions, by name."""
 
 _FUNCTIONS: Functions = {
-    "team_new": (c_void_p, [c_int]),
-    "team_free": (None, [c_void_p]),
+    "pool_new": (c_void_p, [c_int]),
+    "pool_free": (None, [c_void_p]),
     "weights_new": (c_void_p, [c_size_t]),
     "weights_free": (None, [c_void_p]),
     "matrix_bytes": (c_size_t, [c_int, c_int, c_int]),
@@ -102,17 +119,17 @@ _FUNCTIONS: Functions = {
     "matrix_free": (None, [c_void_p]),
     "matrix_fill": (c_int, [c_void_p, c_int, c_void_p, c_int, c_int]),
     "matrix_product": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "decoder_new": (c_void_p, [POINTER(Shape), POINTER(Layer), c_void_p, c_void_p]),
-    "decoder_free": (None, [c_void_p]),
-    "decoder_use": (None, [c_void_p, c_void_p]),
-    "decoder_forward": (c_int, [c_void_p, c_void_p, c_void_p, c_int, c_void_p]),
+    "transformer_new": (c_void_p, [POINTER(Shape), POINTER(Layer), c_void_p, c_void_p]),
+    "transformer_free": (None, [c_void_p]),
+    "transformer_use": (None, [c_void_p, c_void_p]),
+    "transformer_forward": (c_int, [c_void_p, c_void_p, c_void_p, c_int, c_void_p]),
     "cache_new": (c_void_p, [c_void_p, c_int]),
     "cache_free": (None, [c_void_p]),
     "cache_length": (c_int, [c_void_p]),
     "cache_rewind": (None, [c_void_p, c_int]),
     "choose_frame": (
         c_int,
-        [POINTER(Predictor), c_void_p, c_void_p, c_int, POINTER(Sampling), c_void_p, c_void_p],
+        [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_void_p],
     ),
     "frame_uniforms": (c_int, [c_int, c_int]),
     "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p]),
@@ -121,7 +138,7 @@ _FUNCTIONS: Functions = {
 
 
 def address(array: npt.NDArray[np.generic]) -> int:
-    """Where the values of a contiguous array lie, for as long as somebody holds it."""
+    """Where the values of a contiguous array lie, for as long as the array exists."""
     return array.__array_interface__["data"][0]
 
 
@@ -132,7 +149,7 @@ def load_kernel(cache: Path) -> ctypes.CDLL:
     Raises KernelError when there is no compiler or it fails.
     """
     compiler = find_compiler()
-    path = cache.absolute() / f"qwen3-{_fingerprint(compiler)}.so"
+    path = cache.absolute() / f"qwen3-{_content_hash(compiler)}.so"
     if not path.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         with locked(cache / ".lock"):
@@ -199,8 +216,8 @@ def build(compiler: Sequence[str], path: Path, flags: Sequence[str] = FLAGS) -> 
         os.replace(made, path)
 
 
-def _fingerprint(compiler: Sequence[str]) -> str:
-    """Stands for sources, flags, compiler and processor: another one of any needs a new build."""
+def _content_hash(compiler: Sequence[str]) -> str:
+    """Of sources, flags, compiler and processor: a change of any needs a new build."""
     digest = hashlib.sha256(repr((compiler, FLAGS, platform.machine(), cpu_name())).encode())
     for file in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
         digest.update(file.read_bytes())

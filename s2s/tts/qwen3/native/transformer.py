@@ -1,5 +1,5 @@
-"""A decoder stack on the compiled kernel: weights of a GGUF file packed once, then vectors in and
-vectors out.
+"""A transformer on the compiled kernel: weights of a GGUF file packed once, then embeddings in and
+hidden vectors out.
 
 Four-bit K-quants stay in four bits, everything else becomes eight; what is multiplied with them is
 rounded to eight bits, in blocks of 32, as it comes. Weights lie in large pages where the system
@@ -32,17 +32,17 @@ _ALIGNMENT = 64
 _NORM_NAMES = dict(zip(NORMS, ("attn_norm", "attn_q_norm", "attn_k_norm", "ffn_norm"), strict=True))
 
 
-class Team:
-    """Threads that compute together. They sleep when there is nothing to do."""
+class ThreadPool:
+    """The kernel's thread pool. Idle threads sleep."""
 
     def __init__(self, cache: Path, threads: int) -> None:
         """The kernel is built into ``cache`` if it is not there. Raises KernelError."""
         self.kernel = kernel.load_kernel(cache)
         self.threads = threads
-        self.pointer: int = self.kernel.team_new(threads)
+        self.pointer: int = self.kernel.pool_new(threads)
         if not self.pointer:
             raise KernelError(f"{threads} threads cannot be had")
-        self._free = weakref.finalize(self, self.kernel.team_free, self.pointer)
+        self._free = weakref.finalize(self, self.kernel.pool_free, self.pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ class Stored:
 class Matrices:
     """Packed matrices in one piece of memory."""
 
-    def __init__(self, team: Team, stored: Mapping[str, Stored]) -> None:
+    def __init__(self, pool: ThreadPool, stored: Mapping[str, Stored]) -> None:
         """Pack the tensors, by the names they are given here. Raises KernelError for a type or a
         width that the kernel does not have, or when memory runs out."""
-        self.team = team
-        lib = team.kernel
+        self.pool = pool
+        lib = pool.kernel
         self._shapes = {name: (each.count, each.columns) for name, each in stored.items()}
         sizes = {name: self._bytes(each) for name, each in stored.items()}
         offsets, total = {}, 0
@@ -96,8 +96,8 @@ class Matrices:
             )
             weakref.finalize(self, lib.matrix_free, pointer)
             self.pointers[name] = pointer
-        with ThreadPoolExecutor(team.threads) as pool:
-            for _ in pool.map(lambda item: self._fill(*item), stored.items()):
+        with ThreadPoolExecutor(pool.threads) as packers:
+            for _ in packers.map(lambda item: self._fill(*item), stored.items()):
                 pass
         for file in {id(each.file): each.file for each in stored.values()}.values():
             file.let_go()
@@ -109,8 +109,8 @@ class Matrices:
         if vector.shape != (columns,):
             raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
         out = np.empty(rows, np.float32)
-        self.team.kernel.matrix_product(
-            self.team.pointer, self.pointers[name], address(vector), address(out)
+        self.pool.kernel.matrix_product(
+            self.pool.pointer, self.pointers[name], address(vector), address(out)
         )
         return out
 
@@ -121,14 +121,14 @@ class Matrices:
                 f"{_BLOCK}"
             )
         bits = _bits(stored.kind)
-        return self.team.kernel.matrix_bytes(stored.count, stored.columns, bits)
+        return self.pool.kernel.matrix_bytes(stored.count, stored.columns, bits)
 
     def _fill(self, name: str, stored: Stored) -> None:
         done = 0
         raw = stored.file.raw(stored.name)
         for rows in stored.rows:
             part = np.ascontiguousarray(raw[rows.start : rows.stop])
-            status = self.team.kernel.matrix_fill(
+            status = self.pool.kernel.matrix_fill(
                 self.pointers[name],
                 stored.kind.ggml_id,
                 address(part),
@@ -140,16 +140,16 @@ class Matrices:
             done += len(rows)
 
 
-class StackCache:
+class KvCache:
     """Keys and values of one utterance or one frame."""
 
-    def __init__(self, team: Team, decoder: int, room: int) -> None:
+    def __init__(self, pool: ThreadPool, decoder: int, room: int) -> None:
         self.room = room
-        self.pointer: int = team.kernel.cache_new(decoder, room)
+        self.pointer: int = pool.kernel.cache_new(decoder, room)
         if not self.pointer:
             raise KernelError(f"no memory for a cache of {room} positions")
-        self._kernel = team.kernel
-        self.close = weakref.finalize(self, team.kernel.cache_free, self.pointer)
+        self._kernel = pool.kernel
+        self.close = weakref.finalize(self, pool.kernel.cache_free, self.pointer)
         """Free it; calling it twice does no harm."""
 
     @property
@@ -158,7 +158,7 @@ class StackCache:
         return self._kernel.cache_length(self.open())
 
     def rewind(self, positions: int) -> None:
-        """Forget all but the first ``positions``. Raises ValueError when there are fewer."""
+        """Drop all but the first ``positions``. Raises ValueError when there are fewer."""
         if not 0 <= positions <= self.positions:
             raise ValueError(f"the cache holds {self.positions} positions, not {positions}")
         self._kernel.cache_rewind(self.pointer, positions)
@@ -170,18 +170,18 @@ class StackCache:
         return self.pointer
 
 
-class Stack:
-    """The layers and the final norm of one decoder."""
+class Transformer:
+    """The layers and the final norm of one transformer."""
 
-    def __init__(self, team: Team, file: GGUFFile, spec: DecoderSpec) -> None:
-        """Pack the decoder of a converted checkpoint. Raises GGUFError when a tensor is missing or
-        of another shape, KernelError when the kernel cannot hold it."""
+    def __init__(self, pool: ThreadPool, file: GGUFFile, spec: DecoderSpec) -> None:
+        """Pack the transformer of a converted checkpoint. Raises GGUFError when a tensor is missing
+        or of another shape, KernelError when the kernel cannot hold it."""
         if spec.head_dim % _HEAD_STEP:
             raise KernelError(f"heads of {spec.head_dim} values are no multiple of {_HEAD_STEP}")
         self.width = spec.hidden
-        self._team = team
+        self._pool = pool
         self._matrices = Matrices(
-            team,
+            pool,
             {
                 f"{layer}.{name}": Stored.whole(file, f"blk.{layer}.{stored}.weight", shape)
                 for layer in range(spec.layers)
@@ -204,25 +204,25 @@ class Stack:
             spec.rms_norm_eps, spec.rope_theta,
         )  # fmt: skip
         last = _vector(file, "output_norm.weight", spec.hidden)
-        self.pointer: int = team.kernel.decoder_new(
-            ctypes.byref(shape), layers, address(last), team.pointer
+        self.pointer: int = pool.kernel.transformer_new(
+            ctypes.byref(shape), layers, address(last), pool.pointer
         )
         if not self.pointer:
-            raise KernelError("no memory for a decoder")
-        self._free = weakref.finalize(self, team.kernel.decoder_free, self.pointer)
+            raise KernelError("no memory for a transformer")
+        self._free = weakref.finalize(self, pool.kernel.transformer_free, self.pointer)
 
-    def use(self, team: Team) -> None:
-        """Another team computes from now on."""
-        self._team.kernel.decoder_use(self.pointer, team.pointer)
-        self._team = team
+    def use(self, pool: ThreadPool) -> None:
+        """Another thread pool computes from now on."""
+        self._pool.kernel.transformer_use(self.pointer, pool.pointer)
+        self._pool = pool
 
-    def new_cache(self, room: int) -> StackCache:
+    def new_cache(self, room: int) -> KvCache:
         """An empty cache for ``room`` positions."""
         if room < 1:
             raise ValueError(f"a cache of {room} positions holds nothing")
-        return StackCache(self._team, self.pointer, room)
+        return KvCache(self._pool, self.pointer, room)
 
-    def forward(self, cache: StackCache, inputs: Floats) -> Floats:
+    def forward(self, cache: KvCache, inputs: Floats) -> Floats:
         """Append positions. inputs: float32 [n, hidden]; returns the normed outputs, same shape.
 
         Raises ValueError when the cache has no room for n more.
@@ -234,7 +234,7 @@ class Stack:
         if wanted > cache.room:
             raise ValueError(f"the cache holds {cache.room} positions, {wanted} were asked for")
         out = np.empty_like(inputs)
-        status = self._team.kernel.decoder_forward(
+        status = self._pool.kernel.transformer_forward(
             self.pointer, cache.pointer, address(inputs), len(inputs), address(out)
         )
         if status:

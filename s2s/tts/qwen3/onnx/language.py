@@ -35,7 +35,12 @@ from s2s.tts.qwen3.onnx.session import (
     turns,
 )
 from s2s.tts.qwen3.sampling import Draws, Sampling
-from s2s.tts.qwen3.sampling_speculative import choose_codes
+from s2s.tts.qwen3.sampling_speculative import (
+    AcceptAtRate,
+    Verify,
+    accept_or_resample,
+    choose_codes,
+)
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -56,10 +61,10 @@ def load(
     """Open the graphs and tables of ``folder`` (see ``convert``).
 
     ``threads`` compute each step; ``draft_tokens`` codes are drafted for each predictor pass (see
-    ``speculation``). ``spin`` lets threads wait for each other awake during a step: a tenth faster
-    where nothing else runs, three times slower where something does. Raises OnnxError or GGUFError
-    when a file is missing, damaged, of another version or another checkpoint, or when there is no
-    onnxruntime.
+    ``sampling_speculative``). ``spin`` lets threads wait for each other awake during a step: a
+    tenth faster where nothing else runs, three times slower where something does. Raises OnnxError
+    or GGUFError when a file is missing, damaged, of another version or another checkpoint, or when
+    there is no onnxruntime.
     """
     talker, quant = open_talker(folder, spec, threads, spin=spin)
     predictor, predictor_quant = open_predictor(folder, spec, threads, draft_tokens, spin=spin)
@@ -131,7 +136,7 @@ class OnnxPredictor:
     """The code predictor port; each code is predicted by its own head.
 
     The whole frame is one run, or with ``draft_tokens`` as many as it takes passes (see
-    ``speculation``).
+    ``sampling_speculative``).
     """
 
     def __init__(
@@ -150,6 +155,12 @@ class OnnxPredictor:
         self._projection = projection
         self._vectors = vectors
         self.draft_tokens = draft_tokens
+        self._verify: Verify = accept_or_resample
+
+    def accept_at_rate(self, rate: float) -> None:
+        """For benchmarks of random weights: from the next frame on draft tokens are accepted with
+        this probability, see ``AcceptAtRate``."""
+        self._verify = AcceptAtRate(rate)
 
     def new_state(self) -> OnnxCache:
         """A cache of one frame."""
@@ -167,7 +178,7 @@ class OnnxPredictor:
         if self._passes is None:
             self._passes = self._open_passes()
         passes = _Frame(self._passes, state, first)
-        return choose_codes(passes, self.draft_tokens, sampling, draws)
+        return choose_codes(passes, self.draft_tokens, sampling, draws, self._verify)
 
 
 class _WholeFrame:
@@ -218,7 +229,7 @@ class _Passes:
 
 
 class _Frame:
-    """The passes of one frame (``speculation.Passes``)."""
+    """The passes of one frame (``ForwardPasses``)."""
 
     def __init__(self, passes: _Passes, cache: OnnxCache, first: Floats) -> None:
         self.groups = passes.vectors.groups - 1

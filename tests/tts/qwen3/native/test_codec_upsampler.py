@@ -1,4 +1,4 @@
-"""The codec decoder's wide part on the compiled kernel, against float64 on each vector unit there
+"""The codec's upsampling decoder on the compiled kernel, against float64 on each vector unit there
 is, and the decoder around it against the one on ONNX Runtime."""
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import Floats, Stopped
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native import transformer as stack
-from s2s.tts.qwen3.native.codec_upsampler import WideKernel
+from s2s.tts.qwen3.native.codec_upsampler import CodecUpsampler
 from s2s.tts.qwen3.native.library import find_compiler, load_kernel
-from s2s.tts.qwen3.native.transformer import Team
+from s2s.tts.qwen3.native.transformer import ThreadPool
 
 GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
 FRAMES = 12
-STEPS = 4  # of a frame that go into the wide part
+STEPS = 4  # of a frame that go into the upsampling decoder
 UNITS = {
     "plain C": ["-O2"],
     "AVX2": ["-O2", "-mavx2", "-mfma", "-mf16c"],
@@ -60,7 +60,7 @@ def latents(spec: CodecDecoderSpec) -> Floats:
 def unit_cache(
     request: pytest.FixtureRequest, kernel_cache: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """Where `Team` finds the kernel for one vector unit."""
+    """Where `ThreadPool` finds the kernel for one vector unit."""
     if request.param == "native":
         yield kernel_cache
         return
@@ -79,15 +79,15 @@ def unit_cache(
         yield path.parent
 
 
-def wide_kernel(
+def make_upsampler(
     cache: Path, folder: Path, spec: CodecDecoderSpec, threads: int = 2, frames: int = FRAMES
-) -> WideKernel:
-    return WideKernel(Team(cache, threads), Checkpoint(folder), spec, frames=frames)
+) -> CodecUpsampler:
+    return CodecUpsampler(ThreadPool(cache, threads), Checkpoint(folder), spec, frames=frames)
 
 
 @pytest.fixture(scope="module")
-def wide(kernel_cache: Path, folder: Path, spec: CodecDecoderSpec) -> WideKernel:
-    return wide_kernel(kernel_cache, folder, spec)
+def upsampler(kernel_cache: Path, folder: Path, spec: CodecDecoderSpec) -> CodecUpsampler:
+    return make_upsampler(kernel_cache, folder, spec)
 
 
 def zeros(spec: CodecDecoderSpec) -> list[Floats]:
@@ -95,7 +95,11 @@ def zeros(spec: CodecDecoderSpec) -> list[Floats]:
 
 
 def run_split(
-    wide: WideKernel, spec: CodecDecoderSpec, latents: Floats, sizes: Sequence[int], begin: int = 0
+    upsampler: CodecUpsampler,
+    spec: CodecDecoderSpec,
+    latents: Floats,
+    sizes: Sequence[int],
+    begin: int = 0,
 ) -> tuple[Floats, list[Floats]]:
     """Frames in calls of the given sizes, over and over."""
     past, parts, start, call = zeros(spec), [], 0, 0
@@ -103,7 +107,7 @@ def run_split(
     while start < frames:
         size = min(sizes[call % len(sizes)], frames - start)
         part = latents[start * STEPS : (start + size) * STEPS]
-        samples, past = wide.run(part, size, begin + start, past)
+        samples, past = upsampler.run(part, size, begin + start, past)
         parts.append(samples)
         start, call = start + size, call + 1
     return np.concatenate(parts), past
@@ -120,7 +124,7 @@ def convolve(x: Wide64, conv: Convolution, dilation: int = 1) -> Wide64:
 
 
 def plain(spec: CodecDecoderSpec, folder: Path, latents: Floats) -> Wide64:
-    """The wide part in float64, layer by layer."""
+    """The upsampling decoder in float64, layer by layer."""
     weights = WideWeights(Checkpoint(folder), spec)
     x = convolve(latents.astype(np.float64), weights.first())
     for block, rate in enumerate(spec.upsample_rates, 1):
@@ -147,9 +151,9 @@ def test_it_is_float64_but_for_rounding(
 ) -> None:
     expected = plain(spec, folder, latents)
     assert expected.std() > 0.02
-    wide = wide_kernel(unit_cache, folder, spec)
+    upsampler = make_upsampler(unit_cache, folder, spec)
     for sizes in ([FRAMES], [1], [5, 2]):
-        samples, _ = run_split(wide, spec, latents, sizes)
+        samples, _ = run_split(upsampler, spec, latents, sizes)
         assert samples.shape == expected.shape
         assert np.abs(samples - expected).max() < 1e-5
         assert snr_db(expected, samples) > 105
@@ -159,12 +163,12 @@ def test_threads_change_no_bit(
     unit_cache: Path, folder: Path, spec: CodecDecoderSpec, latents: Floats
 ) -> None:
     expected, after = run_split(
-        wide_kernel(unit_cache, folder, spec, threads=1), spec, latents, [FRAMES]
+        make_upsampler(unit_cache, folder, spec, threads=1), spec, latents, [FRAMES]
     )
     for threads in (2, 3):
-        wide = wide_kernel(unit_cache, folder, spec, threads)
+        upsampler = make_upsampler(unit_cache, folder, spec, threads)
         for _ in range(3):
-            samples, states = run_split(wide, spec, latents, [FRAMES])
+            samples, states = run_split(upsampler, spec, latents, [FRAMES])
             np.testing.assert_array_equal(samples, expected)
             for state, wanted in zip(states, after, strict=True):
                 np.testing.assert_array_equal(state, wanted)
@@ -177,7 +181,7 @@ def test_threads_change_no_bit(
     begin=st.integers(0, 10**7),
 )
 def test_splits_change_no_bit(
-    wide: WideKernel,
+    upsampler: CodecUpsampler,
     spec: CodecDecoderSpec,
     latents: Floats,
     sizes: list[int],
@@ -185,20 +189,20 @@ def test_splits_change_no_bit(
     begin: int,
 ) -> None:
     part = latents[: frames * STEPS]
-    expected, after = run_split(wide, spec, part, [FRAMES], begin)
-    samples, states = run_split(wide, spec, part, sizes, begin)
+    expected, after = run_split(upsampler, spec, part, [FRAMES], begin)
+    samples, states = run_split(upsampler, spec, part, sizes, begin)
     np.testing.assert_array_equal(samples, expected)
     for state, wanted in zip(states, after, strict=True):
         np.testing.assert_array_equal(state, wanted)
 
 
-def test_what_came_before_is_not_written_to(
-    wide: WideKernel, spec: CodecDecoderSpec, latents: Floats
+def test_the_given_state_is_not_written_to(
+    upsampler: CodecUpsampler, spec: CodecDecoderSpec, latents: Floats
 ) -> None:
-    _, past = run_split(wide, spec, latents[: 3 * STEPS], [3])
+    _, past = run_split(upsampler, spec, latents[: 3 * STEPS], [3])
     kept = [array.copy() for array in past]
-    first, _ = wide.run(latents[:STEPS], 1, 3, past)
-    again, _ = wide.run(latents[:STEPS], 1, 3, past)
+    first, _ = upsampler.run(latents[:STEPS], 1, 3, past)
+    again, _ = upsampler.run(latents[:STEPS], 1, 3, past)
     np.testing.assert_array_equal(first, again)
     for array, wanted in zip(past, kept, strict=True):
         np.testing.assert_array_equal(array, wanted)
@@ -309,7 +313,7 @@ def test_without_a_compiler_there_is_none(
 
 
 @pytest.mark.parametrize("placement", ["native", "onnx"])
-def test_a_call_that_nobody_waits_for_ends_within_it(
+def test_a_stale_call_ends_within_it(
     placement: str, folder: Path, graphs: Path, kernel_cache: Path
 ) -> None:
     """And what is decoded afterwards is what it would have been."""

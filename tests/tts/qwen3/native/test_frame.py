@@ -1,4 +1,4 @@
-"""A whole frame inside the kernel: codes and distribution of the loop in ``speculation``."""
+"""A whole frame inside the kernel: codes and distribution of ``sampling_speculative``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.native import language as native
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.language import NativePredictor, load
+from s2s.tts.qwen3.native.language import NativePredictor, load, open_predictor
+from s2s.tts.qwen3.native.transformer import ThreadPool
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws, probabilities
 from s2s.tts.qwen3.sampling_speculative import choose_codes
 
@@ -47,15 +47,15 @@ class Passes:
     def __init__(self, predictor: NativePredictor, hidden: Floats, code0: int) -> None:
         self.groups = 15
         self._of = predictor
-        self._cache = predictor._stack.new_cache(16)
-        self._first = np.stack([predictor._narrow(hidden), predictor._vectors(0, code0)])
+        self._cache = predictor._transformer.new_cache(16)
+        self._first = np.stack([predictor._project(hidden), predictor._vectors(0, code0)])
 
     def start(self) -> Floats:
-        return self._of._stack.forward(self._cache, self._first)[-1]
+        return self._of._transformer.forward(self._cache, self._first)[-1]
 
     def feed(self, group: int, codes: list[int]) -> Floats:
         rows = [self._of._vectors(group + 1 + at, code) for at, code in enumerate(codes)]
-        return self._of._stack.forward(self._cache, np.stack(rows))
+        return self._of._transformer.forward(self._cache, np.stack(rows))
 
     def keep(self, codes: int) -> None:
         self._cache.rewind(2 + codes)
@@ -136,7 +136,7 @@ def test_distributions_are_those_of_the_sampler(
         logits = np.round(logits)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     expected = probabilities(logits, sampling)
-    how = kernel.Sampling(0, top_k, temperature, top_p, -1.0)
+    how = kernel.Sampling(0, top_k, temperature, top_p)
     got = np.empty_like(logits)
     lib.distribution(kernel.address(logits), 64, ctypes.byref(how), kernel.address(got))
     assert got.sum() == pytest.approx(1, abs=1e-5)
@@ -151,21 +151,21 @@ def test_distributions_are_those_of_the_sampler(
         np.testing.assert_allclose(got, expected, atol=1e-5)
 
 
-def test_a_lot_instead_of_a_verdict_is_for_measuring_alone(
-    predictor: NativePredictor, monkeypatch: pytest.MonkeyPatch
+def test_acceptance_at_a_rate_is_for_measuring_alone(
+    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
 ) -> None:
-    hidden = hiddens(predictor, 1)[0]
+    folder = convert(tiny_qwen3("1.7b-base"), "q8_0", converted=tmp_path)
     passes = {}
-    predictor.draft_tokens = 2
-    for chance in (-1.0, 0.0, 1.0):
-        monkeypatch.setattr(native, "acceptance", chance)
+    for rate in (None, 0.0, 1.0):
+        predictor, _ = open_predictor(folder, read_spec(folder), ThreadPool(kernel_cache, 1), 2)
+        if rate is not None:
+            predictor.accept_at_rate(rate)
         state = predictor.new_state()
-        predictor.frame(state, hidden, 7, Sampling(), SeededDraws(0))
-        passes[chance] = state.forward_passes
-    assert native.acceptance == 1.0
+        predictor.frame(state, hiddens(predictor, 1)[0], 7, Sampling(), SeededDraws(0))
+        passes[rate] = state.forward_passes
     assert passes[0.0] == 15
     assert passes[1.0] == 6  # one code, then three a pass
-    assert passes[1.0] <= passes[-1.0] <= passes[0.0]
+    assert passes[1.0] <= passes[None] <= passes[0.0]
 
 
 def test_the_same_draws_give_the_same_codes(predictor: NativePredictor) -> None:

@@ -65,7 +65,7 @@ def stored(kind: TensorType, values: Floats) -> np.ndarray:
 
 def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int = 2) -> Product:
     """A function that multiplies with the matrix, and keeps what it needs alive."""
-    team = lib.team_new(threads)
+    pool = lib.pool_new(threads)
     bits = 4 if kind.name == "q4_k" else 8
     memory = lib.weights_new(lib.matrix_bytes(ROWS, COLUMNS, bits))
     matrix = lib.matrix_new(ROWS, COLUMNS, bits, memory)
@@ -75,7 +75,7 @@ def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int
     def product(vector: Floats) -> Floats:
         out = np.empty(ROWS, np.float32)
         vector = np.ascontiguousarray(vector, np.float32)
-        lib.matrix_product(team, matrix, address(vector), address(out))
+        lib.matrix_product(pool, matrix, address(vector), address(out))
         return out
 
     return product
@@ -166,7 +166,7 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(tmp_path: Path) -> N
     if os.name == "nt":
         pytest.skip("a shell script")
     script = tmp_path / "cc"
-    script.write_text("#!/bin/sh\necho 'decoder.c: no such thing' >&2\nexit 1\n")
+    script.write_text("#!/bin/sh\necho 'transformer.c: no such thing' >&2\nexit 1\n")
     script.chmod(script.stat().st_mode | stat.S_IEXEC)
     folder = tmp_path / "made"
     folder.mkdir()
