@@ -170,7 +170,7 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(tmp_path: Path) -> N
     script.chmod(script.stat().st_mode | stat.S_IEXEC)
     folder = tmp_path / "made"
     folder.mkdir()
-    with pytest.raises(KernelError, match=r"failed: decoder\.c: no such thing"):
+    with pytest.raises(KernelError, match=r"failed: transformer\.c: no such thing"):
         kernel.build((str(script),), folder / "kernel.so")
     assert not list(folder.iterdir())
     with pytest.raises(KernelError, match="does not run"):
