@@ -17,6 +17,7 @@ from s2s.llm.base import ChatMessage
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.models import Models
+from s2s.system.compute import shared
 from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
@@ -106,7 +107,7 @@ def _loaded(
             "its answers start late. Quicker: --tts piper (streaming VITS), --tts hibari, or a "
             "smaller model."
         )
-    return replace(models, tts_rtf=rtf)
+    return replace(models, tts_rtf=rtf, compute=shared())
 
 
 def real_time_factor(synthesizer: Synthesizer) -> float:

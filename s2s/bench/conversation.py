@@ -27,12 +27,12 @@ from s2s.core.clock import Clock
 from s2s.core.events import AnswerText, Event, Interruption, ResponseDone
 from s2s.core.markup import Call
 from s2s.core.metrics import percentile
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, ChatModel, Urgency
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.base import Transcriber, Transcription
-from s2s.system.compute import Work
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone, with_pauses
 from s2s.tts.base import AudioChunk, Synthesizer
 from s2s.turns.handler import TurnEnd

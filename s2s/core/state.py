@@ -10,6 +10,7 @@ from s2s.core.events import EventSink
 from s2s.core.messages import ResponseId
 from s2s.core.metrics import Metrics, Point
 from s2s.core.speculation import SpeculativeTurns
+from s2s.core.work import Compute, Unlimited
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class SessionState:
     clock: Clock
     metrics: Metrics
     events: EventSink
+    compute: Compute = field(default_factory=Unlimited)
+    """Who may compute what; told by each stage what it does."""
     _withdrawn: set[ResponseId] = field(default_factory=set)
 
     def withdraw(self, response: ResponseId) -> None:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from s2s.core.errors import StageError
 from s2s.core.markup import Call
-from s2s.system.compute import Work
+from s2s.core.work import Work
 
 Urgency = Callable[[], Work]
 """How urgent the next words of an answer are; asked again and again."""

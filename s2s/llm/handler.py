@@ -36,10 +36,10 @@ from s2s.core.messages import (
     TtsMessage,
 )
 from s2s.core.state import SessionState
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import History
 from s2s.llm.sentences import SentenceStream
-from s2s.system.compute import Work
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0

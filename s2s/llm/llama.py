@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from s2s.core.setting import setting
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.llama_engine import Engine, LlamaEngine, Request
 from s2s.models.resources import Resources
-from s2s.system.compute import Work
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from typing import Protocol
 
 import numpy as np
 
+from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
 from s2s.llm.token_sampling import TokenSampling
-from s2s.system.compute import Compute, Work
 from s2s.system.llama_context import Context, Model
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from s2s.core.setting import setting
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency, estimate_tokens
 from s2s.models.resources import Resources
-from s2s.system.compute import Work
 from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from s2s.core.work import Compute
 from s2s.models.store import Store
-from s2s.system.compute import Compute, shared
+from s2s.system.compute import shared
 
 
 @dataclass(frozen=True, slots=True)

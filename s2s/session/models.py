@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from s2s.core.work import Compute, Unlimited
 from s2s.llm.base import ChatModel
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
@@ -21,3 +22,5 @@ class Models:
     synthesizer: Synthesizer
     tts_rtf: float = 0.0
     """Seconds of work that the synthesizer takes for a second of speech on this machine."""
+    compute: Compute = field(default_factory=Unlimited)
+    """Decides who computes, for all of them."""

@@ -68,6 +68,7 @@ class Session:
             clock,
             self.metrics,
             to_all(self._standstill.on_event, recent.on_event, finals.on_event),
+            models.compute,
         )
         self._sender = Sender(self._playback, state, self.history.played)
         self._floor = AssistantFloor(transport, self._sender, recent, state)
@@ -149,6 +150,7 @@ class Session:
             self._transport.stop()
 
     def _tick(self) -> bool:
+        self._state.compute.observe()
         for report in self._playback.reports():
             self._sender.on_played(report)
         now_s, listening = self._state.clock.now(), self._turns.quiet

@@ -20,6 +20,7 @@ from s2s.core.messages import (
     TurnId,
 )
 from s2s.core.state import SessionState
+from s2s.core.work import Work
 from s2s.stt.base import Transcriber, Transcription
 
 
@@ -115,12 +116,13 @@ class SttHandler(Handler[SttInput, LlmInput]):
         """Transcribe, unless this is the very audio that was transcribed last."""
         if self._earlier is not None and np.array_equal(speech.audio, self._heard):
             return self._earlier
-        result = self._transcriber.transcribe(
-            speech.audio,
-            language=self._language,
-            earlier=self._earlier,
-            stop=lambda: self._stale(speech),
-        )
+        with self._state.compute.working(Work.HEARING):
+            result = self._transcriber.transcribe(
+                speech.audio,
+                language=self._language,
+                earlier=self._earlier,
+                stop=lambda: self._stale(speech),
+            )
         if not self._stale(speech):
             self._earlier, self._heard = result, speech.audio
         return result

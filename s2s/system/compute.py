@@ -14,15 +14,12 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from functools import cache
-from typing import TypeVar
 
+from s2s.core.work import Work
 from s2s.system.cpu import cores
-
-T = TypeVar("T")
 
 WINDOW_S = 1.0
 """Other programs' use of the processor is looked at over this time."""
@@ -32,19 +29,6 @@ NOTICED = 0.12
 """Less of a core than this in use by others does not count: a window that is redrawn."""
 LONGEST_WAIT_S = 2.0
 """Work ahead waits for more urgent work this long at the most, then goes on beside it."""
-
-
-class Work(IntEnum):
-    """What is computed, the most urgent first."""
-
-    HEARING = 0
-    """Speech that is going on: voice activity, end of turn, words."""
-    FIRST_SOUND = 1
-    """Until the answer is heard: its first words, and the first sound of them."""
-    SOUND_AHEAD = 2
-    """The rest of what is being said."""
-    TEXT_AHEAD = 3
-    """Text that will be said later."""
 
 
 Counters = Callable[[], tuple[float, float]]
@@ -95,7 +79,7 @@ class OtherLoad:
             self._samples.popleft()
 
 
-class Compute:
+class SharedCompute:
     """Decides how many threads a piece of work gets, and what waits for what. One a process."""
 
     def __init__(
@@ -134,24 +118,6 @@ class Compute:
                 self._running[work] -= threads
                 self._changed.notify_all()
 
-    def each(self, items: Iterable[T], work: Callable[[], Work], threads: int = 1) -> Iterator[T]:
-        """`items` as they are made: the work of making one is noted while it lasts, and waits
-        for what is more urgent before it begins. Closing it closes `items`."""
-        source = iter(items)
-        try:
-            while True:
-                now = work()
-                self.wait(now)
-                with self.working(now, threads):
-                    try:
-                        item = next(source)
-                    except StopIteration:
-                        return
-                yield item
-        finally:
-            if isinstance(source, Generator):
-                source.close()
-
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None:
         """Let more urgent work go first where no core is left beside it; returns at once
         otherwise, when `stop` says so after a change, and in any case after `LONGEST_WAIT_S`."""
@@ -166,6 +132,6 @@ class Compute:
 
 
 @cache
-def shared() -> Compute:
+def shared() -> SharedCompute:
     """The one of this process."""
-    return Compute()
+    return SharedCompute()

@@ -15,12 +15,12 @@ import numpy as np
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.events import Event
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, Urgency
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import Session
 from s2s.stt.base import Transcription
-from s2s.system.compute import Work
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 from s2s.tts.base import AudioChunk, Capabilities

@@ -30,6 +30,7 @@ from s2s.core.messages import (
 )
 from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
+from s2s.core.work import Work, each
 from s2s.tts.base import SegmentReport, Synthesizer, TtsError
 from s2s.tts.language import StickyLanguage
 from s2s.tts.marks import SpokenText, whole_words
@@ -100,6 +101,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         """The text that has been told once all sound so far has been played."""
         self._sounded = False
         self._ended = False
+        self._audible = False  # nothing of the response was given out yet
 
     def set_voice(self, voice: str | None) -> None:
         """Speak with `voice` until the session ends; None is the backend's configured one.
@@ -141,7 +143,12 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if self._sticky is not None:
             self._sticky.reset()
 
+    def _urgency(self) -> Work:
+        """The first sound of an answer is waited for; the rest is made ahead of the listener."""
+        return Work.SOUND_AHEAD if self._audible else Work.FIRST_SOUND
+
     def _begin(self, response: ResponseId) -> None:
+        self._audible = False
         self._response = response
         self._texts.clear()
         self._spoken = self._told = ""
@@ -255,6 +262,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if not committed and not self._commit_after_grace(response):
             return
         self._state.mark(response, "committed")
+        self._audible = True
         yield from self._take_texts()
         while held_samples < head_start and (block := next(blocks, None)) is not None:
             held.append(block)
@@ -339,7 +347,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 left += len(frame)
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        for chunk in synthesis.chunks:
+        for chunk in each(self._state.compute, synthesis.chunks, self._urgency):
             work_s += clock.now() - asked_s
             if chunk.report is not None:
                 self._note(first.response, chunk.report)

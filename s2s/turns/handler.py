@@ -17,6 +17,7 @@ from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
 from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
 from s2s.core.state import SessionState
+from s2s.core.work import Work
 from s2s.turns.base import Floor, TurnEnd, Vad
 from s2s.turns.config import TurnsConfig
 from s2s.turns.endpoint import grace_ms
@@ -251,7 +252,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             heard = [self._segmenter.audio()]
             if self._segmenter.speaking:  # as it will be at its end: the model was tuned there
                 heard.append(np.zeros(BLOCK_SAMPLES, dtype=np.float32))
-            turn.complete_probability = self._end_of_turn.probability(np.concatenate(heard))
+            with self._state.compute.working(Work.HEARING):
+                turn.complete_probability = self._end_of_turn.probability(np.concatenate(heard))
 
     def _set_grace(self, turn: _Turn) -> None:
         if turn.end_sample is not None:

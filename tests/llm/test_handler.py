@@ -25,10 +25,10 @@ from s2s.core.messages import (
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, LlmHandler
 from s2s.llm.history import History
-from s2s.system.compute import Work
 
 TURN = TurnId("t", 0)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from s2s.core.work import Unlimited
 from s2s.llm import llama, llama_engine
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
 from s2s.llm.llama_engine import LlamaEngine, Request, Take
 from s2s.models.resources import Resources
-from s2s.system.compute import Compute
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
 ASKED = [SYSTEM, ChatMessage("user", "What is the capital of France?")]
@@ -179,7 +179,7 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_pa
                 engine,
                 tmp_path,
                 threads=1,
-                compute=Compute(count=1),
+                compute=Unlimited(),
                 context_tokens=256,
                 gpu_layers=0,
                 chat_template=None,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from s2s.core.work import Unlimited, Work
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.llama_engine import BATCH_TOKENS, LlamaEngine, Request, _Words
 from s2s.models.store import Store
-from s2s.system.compute import Compute, Work
 
 ASKED = ChatMessage("user", "What is the capital of France?")
 
@@ -57,7 +57,7 @@ def counted() -> list[int]:
 
 @pytest.fixture(scope="module")
 def engine(resources_path: Path, counted: list[int]) -> Iterator[LlamaEngine]:
-    class Counted(Compute):
+    class Counted(Unlimited):
         def threads(self, work: Work, most: int) -> int:
             counted.append(work)
             return super().threads(work, most)
@@ -66,7 +66,7 @@ def engine(resources_path: Path, counted: list[int]) -> Iterator[LlamaEngine]:
         "auto",
         resources_path,
         threads=1,
-        compute=Counted(count=1),
+        compute=Counted(),
         context_tokens=512,
         gpu_layers=0,
         chat_template=None,
@@ -158,7 +158,7 @@ def test_control_tokens_count_as_words_where_text_is_counted(engine: LlamaEngine
 @pytest.mark.models
 def test_it_answers_no_more_once_it_is_closed(resources_path: Path) -> None:
     made = LlamaEngine(
-        "auto", resources_path, threads=1, compute=Compute(count=1), context_tokens=256,
+        "auto", resources_path, threads=1, compute=Unlimited(), context_tokens=256,
         gpu_layers=0, chat_template="{{ messages[-1].content }}",
     )  # fmt: skip
     assert answer(made, request(ChatMessage("user", "One, two,"), max_tokens=3))

@@ -11,9 +11,9 @@ from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.clock import Clock
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.messages import AudioIn
+from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, Urgency
 from s2s.session.models import Models
-from s2s.system.compute import Work
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, WavTransport

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.system.compute import Compute, OtherLoad, Work, counters
+from s2s.core.work import Work, each
+from s2s.system.compute import OtherLoad, SharedCompute, counters
 
 
 class Machine:
@@ -68,11 +69,11 @@ def test_nothing_is_known_at_first_and_counters_may_stand_still() -> None:
     assert load.cores() == 0.0
 
 
-def compute(others: float, cores: int = 2) -> Compute:
+def compute(others: float, cores: int = 2) -> SharedCompute:
     machine = Machine()
     load = machine.load()
     machine.run(1.0, others=others)
-    return Compute(count=cores, load=load)
+    return SharedCompute(count=cores, load=load)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_what_is_made_piece_by_piece_is_noted_while_it_is_made() -> None:
             closed.append(True)
 
     work = Work.FIRST_SOUND
-    made = on.each(pieces(), lambda: work)
+    made = each(on, pieces(), lambda: work)
     assert next(made) == 0
     assert on.threads(Work.TEXT_AHEAD, 2) == 2
     work = Work.TEXT_AHEAD
