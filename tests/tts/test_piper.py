@@ -158,3 +158,15 @@ def test_joe_starts_before_the_sentence_is_done(joe: Piper) -> None:
     first = next(chunks)
     assert len(first.samples) < 0.3 * joe.capabilities.sample_rate_hz
     assert samples(list(chunks)) > 3 * joe.capabilities.sample_rate_hz
+
+
+@pytest.mark.parametrize("name", ["plain", "speakers", "foreign", "pooled"])
+@pytest.mark.parametrize("number", [999, 2**31, 2**40])
+def test_a_phoneme_beyond_the_model_is_named_with_the_voice(
+    tmp_path: Path, name: str, number: int
+) -> None:
+    fields: dict[str, object] = {"phoneme_id_map": dict(IDS) | {"a": [number]}}
+    with pytest.raises(
+        TtsError, match=rf"json: phoneme 'a' has the number {number}, and the model"
+    ):
+        samples(list(piper(tmp_path, name, **fields).synthesize("ba ba.")))

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2s.core.arrays import Floats
 from s2s.core.audio import Block
+from s2s.tts.vits.errors import SpeechError
 from s2s.tts.vits.graph.stepwise import Array, Steps, initial_state, step_inputs
 from s2s.tts.vits.windows import Context, Window, keep
 
@@ -112,5 +113,12 @@ class WindowedDecoding:
 
 
 def run(session: onnxruntime.InferenceSession, feed: Mapping[str, Array]) -> list[Floats]:
-    """Run a session; every output is a dense array."""
-    return cast("list[Floats]", session.run(None, dict(feed)))
+    """Run a session; every output is a dense array.
+
+    Raises:
+        SpeechError: the graph refuses its inputs; the message is ONNX Runtime's.
+    """
+    try:
+        return cast("list[Floats]", session.run(None, dict(feed)))
+    except Exception as error:  # its errors have no base of their own
+        raise SpeechError(str(error)) from error

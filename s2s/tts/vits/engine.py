@@ -141,14 +141,17 @@ class Engine:
             SpeechError: the voice can't say this.
         """
         _check_ids(ids)
-        encoded = encode(
-            self._encoder,
-            self.split.cut,
-            np.array(ids, np.int64),
-            speaker,
-            scales or self.config.scales,
-            np.random.default_rng(seed),
-        )
+        try:
+            encoded = encode(
+                self._encoder,
+                self.split.cut,
+                np.array(ids, np.int64),
+                speaker,
+                scales or self.config.scales,
+                np.random.default_rng(seed),
+            )
+        except SpeechError as error:
+            raise SpeechError(self.config.misfit(str(error), speaker)) from error
         sizes = tuple(schedule or self.pace.schedule)
         if encoded.total <= self.config.streaming.fallback_frames:
             sizes = (encoded.total,)
@@ -201,7 +204,10 @@ class OneShotEngine:
         }
         if names.speaker:
             feed[names.speaker] = np.array([speaker], np.int64)
-        samples = run(self._session, feed)[0].reshape(-1)
+        try:
+            samples = run(self._session, feed)[0].reshape(-1)
+        except SpeechError as error:
+            raise SpeechError(self.config.misfit(str(error), speaker)) from error
         return Utterance(_Spoken(samples), len(samples), None, (max(1, len(samples)),), hop=1)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from s2s.system.encoding import EncodingError, decode
 from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.errors import VoiceError
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
@@ -59,6 +61,8 @@ class VoiceConfig:
     phoneme_silence_s: Mapping[str, float]
     """Silence after a phoneme (such as a comma)."""
     streaming: Streaming
+    name: str = ""
+    """Of the file."""
 
     def speaker_number(self, speaker: str | int | None) -> int:
         """The number of a speaker by name or number; None is the first.
@@ -75,6 +79,23 @@ class VoiceConfig:
             known = ", ".join(list(self.speakers)[:8]) or f"0 to {self.speaker_count - 1}"
             raise VoiceError(f"no speaker '{speaker}' in this voice; it has {known}")
         return number
+
+    def misfit(self, reason: str, speaker: int) -> str:
+        """Why the voice's graph refused a sentence. ONNX Runtime's `reason` has a number that is
+        beyond a table, but not what it stands for."""
+        voice = self.name or "the voice"
+        found = re.search(r"idx=(-?\d+) must be within the inclusive range \[-?\d+,(\d+)\]", reason)
+        if found is None:
+            return f"{voice}: {reason}"
+        number, most = int(found[1]), found[2]
+        symbols = [symbol for symbol, ids in self.ids.items() if number in ids]
+        what = f"phoneme '{symbols[0]}'" if symbols else "a phoneme"
+        if "emb_g" in reason or (not symbols and number == speaker):
+            what = "the speaker"
+        return (
+            f"{voice}: {what} has the number {number}, and the model knows 0 to {most}: this "
+            "config is another model's. Fetch the two files of one voice"
+        )
 
     def phoneme_ids(self, phonemes: Sequence[str]) -> tuple[list[int], list[int | None], set[str]]:
         """The model's numbers for a sentence, framed and spaced as the voice was trained.
@@ -127,34 +148,35 @@ def read_config(path: str | Path) -> VoiceConfig:
     """Read a voice's config. Raises VoiceError."""
     path = Path(path)
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = json.loads(decode(path.read_bytes()))
     except OSError as error:
         raise VoiceError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except EncodingError as error:
+        raise VoiceError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise VoiceError(f"{path}: not JSON ({error})") from error
     try:
-        return _parse(_mapping(told, "the file"))
+        return replace(_parse(_mapping(told, "the file")), name=path.name)
     except VoiceError as error:
         raise VoiceError(f"{path}: {error}") from error
 
 
 def _parse(told: Mapping[str, object]) -> VoiceConfig:
-    audio = _mapping(told.get("audio", {}), "audio")
-    espeak = _mapping(told.get("espeak", {}), "espeak")
-    inference = _mapping(told.get("inference", {}), "inference")
-    kind = told.get("phoneme_type", "espeak")
-    voice = str(espeak.get("voice", "en-us"))
-    language = _mapping(told.get("language", {}), "language")
-    speakers = _mapping(told.get("speaker_id_map") or {}, "speaker_id_map")
+    """Fields that a published config leaves out, or that hold null, have Piper's defaults."""
+    audio = _mapping(told.get("audio") or {}, "audio")
+    inference = _mapping(told.get("inference") or {}, "inference")
+    voice = _espeak_voice(told.get("espeak"))
+    speakers = _speakers(told.get("speaker_id_map") or {})
+    rates = audio if audio.get("sample_rate") is not None else told
     return VoiceConfig(
-        sample_rate_hz=int(_number(audio, "sample_rate", 22050, 4000, 192_000)),
+        sample_rate_hz=int(_number(rates, "sample_rate", 22050, 4000, 192_000)),
         ids=_ids(told.get("phoneme_id_map")),
         phoneme_map=_phoneme_map(told.get("phoneme_map") or {}),
-        phoneme_type="espeak" if kind == "espeak" else "text" if kind == "text" else "other",
+        phoneme_type=_phoneme_type(told.get("phoneme_type")),
         espeak_voice=voice,
-        language=str(language.get("family", voice.split("-")[0])),
-        speakers={str(name): _integer(number, name) for name, number in speakers.items()},
-        speaker_count=int(_number(told, "num_speakers", 1, 0, 100_000)) or 1,
+        language=_language(told.get("language"), voice),
+        speakers=speakers,
+        speaker_count=int(_number(told, "num_speakers", 1, 0, 100_000)) or len(speakers) or 1,
         scales=Scales(
             _number(inference, "noise_scale", 0.667, 0.0, 10.0),
             _number(inference, "length_scale", 1.0, 0.05, 20.0),
@@ -166,12 +188,46 @@ def _parse(told: Mapping[str, object]) -> VoiceConfig:
     )
 
 
+def _phoneme_type(told: object) -> PhonemeType:
+    """`espeak`, as it is documented; `PhonemeType.ESPEAK`, as Python writes the value and many
+    published voices have it; or nothing, as before there were others."""
+    words = re.findall("[a-z]+", str(told or "espeak").lower())
+    if "espeak" in words:
+        return "espeak"
+    return "text" if "text" in words else "other"
+
+
+def _espeak_voice(told: object) -> str:
+    if isinstance(told, str) and told:
+        return told
+    return str(_mapping(told or {}, "espeak").get("voice") or "en-us")
+
+
+def _language(told: object, voice: str) -> str:
+    """ISO 639-1 code of the family, else of the locale (`en_US`), else of eSpeak NG's voice."""
+    if isinstance(told, str) and told:
+        code = told
+    else:
+        fields = _mapping(told or {}, "language")
+        code = str(fields.get("family") or fields.get("code") or voice)
+    return re.split("[-_]", code)[0].lower()
+
+
+def _speakers(told: object) -> dict[str, int]:
+    if isinstance(told, list):
+        return {str(name): number for number, name in enumerate(told)}
+    table = _mapping(told, "speaker_id_map")
+    return {str(name): _integer(number, name) for name, number in table.items()}
+
+
 def _ids(told: object) -> dict[str, tuple[int, ...]]:
     table = _mapping(told, "phoneme_id_map")
     ids: dict[str, tuple[int, ...]] = {}
     for symbol, numbers in table.items():
         listed = numbers if isinstance(numbers, list) else [numbers]
         ids[symbol] = tuple(_integer(number, symbol) for number in listed)
+        if min(ids[symbol], default=0) < 0:
+            raise VoiceError(f"phoneme '{symbol}' has the number {min(ids[symbol])}: below 0")
     if not ids:
         raise VoiceError("phoneme_id_map is empty")
     return ids
@@ -215,15 +271,28 @@ def _mapping(told: object, what: str) -> dict[str, object]:
 
 
 def _number(told: Mapping[str, object], key: str, default: float, low: float, high: float) -> float:
-    value = told.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    value = told.get(key)
+    number = default if value is None else _as_number(value)
+    if number is None:
         raise VoiceError(f"{key} should be a number, found {value!r:.60}")
-    if not low <= value <= high:
+    if not low <= number <= high:
         raise VoiceError(f"{key} is {value}, outside {low} to {high}")
-    return float(value)
+    return float(number)
+
+
+def _as_number(value: object) -> float | None:
+    """A finite number, also one that was written as text; None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _integer(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    number = _as_number(value)
+    if number is None or not number.is_integer():
         raise VoiceError(f"'{what}' should be a whole number, found {value!r:.60}")
-    return value
+    return int(number)

@@ -127,3 +127,93 @@ def test_the_config_is_found_beside_the_model(tmp_path: Path) -> None:
     assert config_path(model).name == "voice.json"
     (tmp_path / "voice.onnx.json").touch()
     assert config_path(model).name == "voice.onnx.json"
+
+
+WILD: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "the enum's name": ({"phoneme_type": "PhonemeType.ESPEAK"}, {"phoneme_type": "espeak"}),
+    "the enum's repr": (
+        {"phoneme_type": "<PhonemeType.ESPEAK: 'espeak'>"},
+        {"phoneme_type": "espeak"},
+    ),
+    "capitals": ({"phoneme_type": "ESPEAK"}, {"phoneme_type": "espeak"}),
+    "espeak-ng": ({"phoneme_type": "espeak-ng"}, {"phoneme_type": "espeak"}),
+    "no type": ({"phoneme_type": None}, {"phoneme_type": "espeak"}),
+    "an empty type": ({"phoneme_type": ""}, {"phoneme_type": "espeak"}),
+    "letters": ({"phoneme_type": "PhonemeType.TEXT"}, {"phoneme_type": "text"}),
+    "letters' repr": ({"phoneme_type": "<PhonemeType.TEXT: 'text'>"}, {"phoneme_type": "text"}),
+    "pinyin": ({"phoneme_type": "PhonemeType.PINYIN"}, {"phoneme_type": "other"}),
+    "no audio": ({"audio": None}, {"sample_rate_hz": 22050}),
+    "an empty audio": ({"audio": {}}, {"sample_rate_hz": 22050}),
+    "a rate as text": ({"audio": {"sample_rate": "16000"}}, {"sample_rate_hz": 16000}),
+    "a rate with a point": ({"audio": {"sample_rate": 16000.0}}, {"sample_rate_hz": 16000}),
+    "a rate at the top": ({"sample_rate": 16000}, {"sample_rate_hz": 16000}),
+    "no inference": ({"inference": None}, {"scales": Scales(0.667, 1.0, 0.8)}),
+    "a scale of null": ({"inference": {"noise_w": None}}, {"scales": Scales(0.667, 1.0, 0.8)}),
+    "no espeak": ({"espeak": None}, {"espeak_voice": "en-us"}),
+    "espeak's voice alone": ({"espeak": "de"}, {"espeak_voice": "de", "language": "de"}),
+    "espeak without a voice": ({"espeak": {"voice": None}}, {"espeak_voice": "en-us"}),
+    "a language in a word": ({"language": "pt_BR"}, {"language": "pt"}),
+    "a language by its code": ({"language": {"code": "zh_CN"}}, {"language": "zh"}),
+    "a family of null": (
+        {"language": {"family": None}, "espeak": {"voice": "fr-fr"}},
+        {"language": "fr"},
+    ),
+    "no speakers": ({"num_speakers": None, "speaker_id_map": None}, {"speaker_count": 1}),
+    "0 speakers": ({"num_speakers": 0}, {"speaker_count": 1}),
+    "a number as text": ({"num_speakers": "3"}, {"speaker_count": 3}),
+    "speakers uncounted": (
+        {"num_speakers": 0, "speaker_id_map": {"a": 0, "b": 1}},
+        {"speaker_count": 2},
+    ),
+    "speakers in a list": ({"speaker_id_map": ["a", "b"]}, {"speakers": {"a": 0, "b": 1}}),
+    "speakers as text": ({"speaker_id_map": {"a": "0"}}, {"speakers": {"a": 0}}),
+    "bare numbers": ({"phoneme_id_map": {"a": 4}}, {"ids": {"a": (4,)}}),
+    "numbers as text": (
+        {"phoneme_id_map": {"a": ["4"], "b": "5"}},
+        {"ids": {"a": (4,), "b": (5,)}},
+    ),
+    "numbers with a point": ({"phoneme_id_map": {"a": [4.0]}}, {"ids": {"a": (4,)}}),
+    "nulls": (
+        {"phoneme_map": None, "engine_params": None, "phoneme_silence": None},
+        {"phoneme_map": {}, "streaming": Streaming()},
+    ),
+    "fields of others": ({"hop_length": 256, "piper_version": None, "dataset": "x"}, {}),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("kind", WILD)
+def test_a_config_as_it_is_found_is_read(tmp_path: Path, kind: str, encoding: str) -> None:
+    fields, wanted = WILD[kind]
+    path = tmp_path / "voice.onnx.json"
+    path.write_bytes(json.dumps({"phoneme_id_map": IDS, **fields}).encode(encoding))
+    voice = read_config(path)
+    for name, value in wanted.items():
+        assert getattr(voice, name) == value
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"phoneme_id_map": {"a": [-1]}}, "phoneme 'a' has the number -1: below 0"),
+        ({"phoneme_id_map": {"a": [1.5]}}, "'a' should be a whole number, found 1.5"),
+        ({"phoneme_id_map": {"a": ["x"]}}, "'a' should be a whole number, found 'x'"),
+        ({"phoneme_id_map": {"a": None}}, "'a' should be a whole number, found None"),
+        ({"phoneme_id_map": None}, "phoneme_id_map should be a JSON object, found None"),
+        ({"audio": {"sample_rate": "fast"}}, "sample_rate should be a number, found 'fast'"),
+        ({"audio": {"sample_rate": "1e999"}}, "sample_rate should be a number"),
+        ({"audio": [1]}, r"audio should be a JSON object, found \[1\]"),
+        ({"language": 7}, "language should be a JSON object, found 7"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, fields: dict[str, object], said: str) -> None:
+    with pytest.raises(VoiceError, match=rf"voice\.onnx\.json: {said}"):
+        config(tmp_path, **fields)
+
+
+@pytest.mark.parametrize("data", [b"", b"gr\xfcn", b"[" * 100_000, b"{", b"[]", b"null"])
+def test_what_is_no_config_is_named(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "voice.onnx.json"
+    path.write_bytes(data)
+    with pytest.raises(VoiceError, match=r"voice\.onnx\.json: "):
+        read_config(path)
