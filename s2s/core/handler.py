@@ -1,8 +1,8 @@
 """A stage of the pipeline, and the one loop that runs it in a thread.
 
-A handler knows the messages it takes and gives, never its neighbours. The loop holds the one broad
-`except` of the program: a failure in a handler becomes that handler's `failed` messages, so that
-the response ends as failed and the next turn works.
+A handler knows the messages it takes and gives, never its neighbours. The loop is where any
+exception of a stage ends: it becomes that handler's `failed` messages, so that the response ends
+as failed and the next turn works.
 """
 
 from __future__ import annotations
@@ -123,7 +123,18 @@ class Stage(Generic[In, Out]):
         except Exception as error:
             log.error("%s failed: %s", self.name, error)
             log.debug("%s failed", self.name, exc_info=error)
+            self._tell_failure(message, error)
+
+    def _tell_failure(self, message: In | None, error: Exception) -> None:
+        """Send on what the handler makes of its failure. If that fails too, the stage lives on: the
+        session's watchdog ends the response that is owed."""
+        try:
             self._send(self.handler.failed(message, error))
+        except Closed:
+            raise
+        except Exception as second:
+            log.error("%s could not tell that it failed: %s", self.name, second)
+            log.debug("%s could not tell that it failed", self.name, exc_info=second)
 
     def _outputs(self, message: In | None) -> Iterable[Out]:
         if message is None:

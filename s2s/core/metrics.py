@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,9 @@ POINTS: tuple[Point, ...] = Point.__args__  # pyright: ignore[reportAttributeAcc
 """In the order in which they usually happen. `speech_stopped` is the end of speech itself."""
 
 MAX_OPEN = 64
+"""Revisions of turns that wait to be heard; most of them never are."""
+MAX_FINISHED = 4096
+"""Timelines kept for a summary, the newest: a day of talk, in some megabytes."""
 
 
 @dataclass(slots=True)
@@ -66,7 +69,7 @@ class Metrics:
     def __init__(self, path: str | Path | None = None) -> None:
         self._lock = threading.Lock()
         self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
-        self._finished: list[Timeline] = []
+        self._finished: deque[Timeline] = deque(maxlen=MAX_FINISHED)
         self._file = open(path, "a", encoding="utf-8") if path is not None else None  # noqa: SIM115
 
     def mark(self, turn: TurnId, point: Point, at_s: float) -> None:
@@ -105,7 +108,7 @@ class Metrics:
             return timeline
 
     def finished(self) -> list[Timeline]:
-        """Timelines of answers that were heard, oldest first."""
+        """The last `MAX_FINISHED` timelines of answers that were heard, oldest first."""
         with self._lock:
             return list(self._finished)
 

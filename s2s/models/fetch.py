@@ -26,6 +26,7 @@ HUB_FOLDER = "hub"
 """Folder of the scratch folder that holds downloads from the hub, which resume."""
 
 _WATCH_S = 0.2
+"""How often the folder is looked at while pip fills it; see docs/decisions/fetch-progress.md."""
 
 
 class FetchError(RuntimeError):

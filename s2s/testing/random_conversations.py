@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,11 +33,8 @@ SILENCE_MS = 100
 """The loudspeaker is silent this long after a cancel at the latest."""
 
 
-@dataclass(frozen=True, slots=True)
 class RandomError(RuntimeError):
     """A scripted failure."""
-
-    what: str
 
 
 def conversation(seed: int) -> Simulation:

@@ -120,3 +120,16 @@ def test_a_closed_outbox_ends_the_thread() -> None:
         inbox.put(2)
     except Closed:
         raise AssertionError("an inbox is closed by its writer, not its reader") from None
+
+
+def test_a_failure_that_cannot_be_told_does_not_end_the_stage() -> None:
+    class Speechless(Doubler):
+        def failed(self, message: object, error: Exception) -> Iterable[object]:
+            raise ValueError("nor this")
+
+    clock = ManualClock()
+    inbox, outbox, _ = running(Speechless(clock), clock)
+    for message in ("bad", "good"):
+        inbox.put(message)
+    inbox.close()
+    assert list(outbox) == ["bad", "good", "good"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.messages import TurnId
-from s2s.core.metrics import MAX_OPEN, Metrics, percentile, summary
+from s2s.core.metrics import MAX_FINISHED, MAX_OPEN, Metrics, percentile, summary
 
 TURN = TurnId("t", 0)
 
@@ -62,6 +62,15 @@ def test_revisions_that_are_never_heard_do_not_pile_up() -> None:
         metrics.mark(TurnId("t", revision), "speech_stopped", 0.0)
     assert metrics.finish(TurnId("t", 0)) is None
     assert metrics.finish(TurnId("t", 3 * MAX_OPEN - 1)) is not None
+
+
+def test_of_what_was_heard_the_newest_timelines_are_kept() -> None:
+    metrics = Metrics()
+    turns = [TurnId(f"t{number}", 0) for number in range(MAX_FINISHED + 3)]
+    for turn in turns:
+        metrics.mark(turn, "speech_stopped", 0.0)
+        metrics.finish(turn)
+    assert [timeline.turn for timeline in metrics.finished()] == turns[3:]
 
 
 def test_without_speech_there_is_no_latency() -> None:

@@ -1,0 +1,196 @@
+"""The turns stage, message by message: what it sends, and what it forgets between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
+from s2s.core.cancel import CancelScope
+from s2s.core.clock import ManualClock
+from s2s.core.events import Event, Notice, SpeechStarted, SpeechStopped
+from s2s.core.messages import AudioIn, PartialTranscript, Speech, SttInput
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns, Verdict
+from s2s.core.state import SessionState
+from s2s.testing.simulator import EnergyVad
+from s2s.turns.config import TurnsConfig
+from s2s.turns.handler import TurnsHandler
+
+WINDOW_S = BLOCK_SAMPLES / PIPELINE_HZ
+VOICE = np.full(BLOCK_SAMPLES, 0.2, dtype=np.float32)
+SILENCE = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
+
+
+class Quiet:
+    """A floor on which the assistant says nothing, unless told."""
+
+    def __init__(self) -> None:
+        self.playing = False
+        self.asks = False
+        self.half_duplex = False
+        self.done: list[str] = []
+
+    def is_own_voice(self, text: str) -> bool:
+        return False
+
+    def duck(self) -> None:
+        self.done.append("duck")
+
+    def restore(self) -> None:
+        self.done.append("restore")
+
+    def pause(self) -> None:
+        self.done.append("pause")
+
+    def interrupt(self) -> None:
+        self.done.append("interrupt")
+
+
+class Judge:
+    """An end-of-turn model that is sure, and remembers what it was asked."""
+
+    def __init__(self, probability: float) -> None:
+        self.probability_of: Callable[[Block], float] = lambda _: probability
+        self.asked: list[int] = []
+
+    def probability(self, audio: Block) -> float:
+        self.asked.append(len(audio))
+        return self.probability_of(audio)
+
+
+class Rig:
+    """The stage between a microphone of constant levels and a list."""
+
+    def __init__(self, *, complete: float = 0.99, config: TurnsConfig | None = None) -> None:
+        self.clock = ManualClock()
+        self.events: list[Event] = []
+        self.floor = Quiet()
+        self.judge = Judge(complete)
+        self.state = SessionState(
+            CancelScope(self.clock),
+            SpeculativeTurns(self.clock),
+            self.clock,
+            Metrics(),
+            self.events.append,
+        )
+        self.handler = TurnsHandler(
+            EnergyVad(),
+            self.judge,
+            self.floor,
+            self.state,
+            config or TurnsConfig(),
+            session_id="s",
+        )
+        self._sample = 0
+
+    def hear(self, block: Block, windows: int) -> list[SttInput]:
+        sent: list[SttInput] = []
+        for _ in range(windows):
+            self._sample += BLOCK_SAMPLES
+            self.clock.wait_until(self._sample / PIPELINE_HZ)
+            window = AudioIn(block, self._sample, self.clock.now())
+            sent += self.handler.process(window)
+        return sent
+
+    def read(self, speech: Speech, text: str) -> list[SttInput]:
+        partial = PartialTranscript(text, text, speech.turn, len(speech.audio))
+        return list(self.handler.process(partial))
+
+
+def finals(sent: list[SttInput]) -> list[Speech]:
+    return [each for each in sent if isinstance(each, Speech) and each.final]
+
+
+def test_a_turn_is_sent_whole_at_its_provisional_end() -> None:
+    rig = Rig()
+    rig.hear(SILENCE, 20)
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    assert speech.turn.turn_revision == 0
+    assert speech.speech_stopped_at_s == pytest.approx(50 * WINDOW_S)
+    assert len(speech.audio) >= 30 * BLOCK_SAMPLES
+    kinds = [type(event) for event in rig.events]
+    assert kinds == [SpeechStarted, SpeechStopped]
+
+
+def test_the_end_is_judged_once_at_the_first_window_of_silence() -> None:
+    rig = Rig()
+    rig.hear(VOICE, 30)
+    assert rig.judge.asked == []
+    rig.hear(SILENCE, 1)
+    assert len(rig.judge.asked) == 1
+    rig.hear(SILENCE, 5)
+    assert len(rig.judge.asked) == 1
+
+
+def test_speech_that_comes_back_is_the_next_revision_of_the_turn() -> None:
+    rig = Rig(complete=0.01)
+    (first,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 5))
+    (second,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 5))
+    assert second.turn.turn_id == first.turn.turn_id
+    assert second.turn.turn_revision == 1
+    assert len(second.audio) > len(first.audio)
+
+
+def test_after_the_answer_has_begun_what_is_said_is_a_new_turn_that_knows_nothing_of_it() -> None:
+    rig = Rig()
+    (first,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 5))
+    rig.read(first, "what time is it")
+    rig.hear(SILENCE, 60)
+    assert rig.state.turns.verdict(first.turn) is Verdict.LATEST
+    assert rig.state.turns.commit(first.turn)
+    (second,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 5))
+    assert second.turn.turn_id != first.turn.turn_id
+    assert second.turn.turn_revision == 0
+    assert rig.read(first, "what time is it really") == []
+    assert rig.state.turns.verdict(second.turn) is Verdict.PENDING
+
+
+def test_words_that_cannot_be_the_last_hold_the_answer_back_for_longer() -> None:
+    def waits(text: str) -> int:
+        rig = Rig(complete=0.5)
+        (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+        rig.read(speech, text)
+        windows = 0
+        while rig.state.turns.verdict(speech.turn) is Verdict.PENDING:
+            rig.hear(SILENCE, 1)
+            windows += 1
+        return windows
+
+    assert waits("turn the lights on and") > waits("turn the lights on now please.")
+
+
+def test_a_voice_detector_that_fails_is_told_and_listened_to_afresh() -> None:
+    rig = Rig()
+    rig.hear(VOICE, 30)
+    assert list(rig.handler.failed(None, RuntimeError("not a number"))) == []
+    assert isinstance(rig.events[-1], Notice)
+    assert rig.handler.quiet
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 5))
+    assert len(speech.audio) < 45 * BLOCK_SAMPLES, "what was heard before is forgotten"
+
+
+def test_windows_that_stop_end_the_turn() -> None:
+    rig = Rig()
+    rig.hear(VOICE, 30)
+    assert rig.handler.deadline_s() == pytest.approx(30 * WINDOW_S + 1.0)
+    (speech,) = finals(list(rig.handler.expired()))
+    assert len(speech.audio) == 30 * BLOCK_SAMPLES
+    assert rig.handler.deadline_s() is None
+
+
+def test_speech_over_an_answer_is_no_turn_until_its_words_have_content() -> None:
+    rig = Rig()
+    rig.floor.playing = True
+    sent = rig.hear(SILENCE, 5) + rig.hear(VOICE, 12)
+    assert finals(sent) == []
+    assert rig.floor.done == ["duck"]
+    (partial, *_) = [each for each in sent if isinstance(each, Speech)]
+    assert rig.read(partial, "mm-hmm") == []
+    assert "interrupt" not in rig.floor.done
+    rig.read(partial, "what about the weather tomorrow")
+    assert rig.floor.done[-1] == "interrupt"
+    rig.floor.playing = False
+    assert len(finals(rig.hear(VOICE, 10) + rig.hear(SILENCE, 5))) == 1
