@@ -1,7 +1,8 @@
 """The one loop that makes frames of codes, the same for every backend.
 
 Talker and predictor take turns; between them lie sampling, the feedback of codes and text, and
-the question whether the utterance was cancelled. Knows nothing of sound.
+the question whether the utterance was cancelled. Knows nothing of sound. Why frames and the stop
+are items of one stream: docs/decisions/qwen3-utterance-stream.md.
 """
 
 from __future__ import annotations

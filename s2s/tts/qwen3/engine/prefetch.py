@@ -33,6 +33,8 @@ def ahead(
     the thread after the item it is at. ``name`` is the thread's. ``takes_back(item, unread)``: a
     new item, before it is queued, removes those for which this is true.
     """
+    # One less than the limit: the producer has another in hand (docs/decisions/
+    # qwen3-utterance-stream.md).
     made: Channel[T | _Failed] = Channel(max(1, limit - 1), name=name)
     producer = _Producer(source, made, takes_back)
     thread = threading.Thread(target=producer.run, name=name, daemon=True)
