@@ -25,8 +25,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from make_turn_audio import Turn, fetch_prompts, make_turns, read_turns, write_turns
 
+from s2s.bench.turn_audio import Turn, fetch_prompts, make_turns, read_turns, write_turns
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer
 from s2s.models.resources import Resources
 from s2s.models.store import Store
@@ -291,7 +291,3 @@ def main() -> None:
             }
         )
     )
-
-
-if __name__ == "__main__":
-    main()

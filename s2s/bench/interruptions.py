@@ -293,7 +293,3 @@ def main() -> None:
         print(f"{name:>32} {value:8.2f}")
     conditions = asdict(Conditions.here())
     print(json.dumps({**figures, "words": options.words, "voices": names, **conditions}))
-
-
-if __name__ == "__main__":
-    main()

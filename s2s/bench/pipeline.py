@@ -37,7 +37,7 @@ from s2s.session.session import Session
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, Utterance, WavTransport
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 RECORDINGS_S = {
     "librivox_0870": 6.762,
     "librivox_0880": 2.774,

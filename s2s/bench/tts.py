@@ -5,7 +5,8 @@
     python scripts/benchmark_tts.py --backend qwen3 --set model=PATH --text "Any text."
     python scripts/benchmark_tts.py --backend qwen3 --random-weights --size 0.6b --quant q4_k_m
 
-The last form takes Qwen3-TTS apart (see benchmark_qwen3.py, which reads its options).
+The last form takes Qwen3-TTS apart (see `s2s.bench.qwen3.core`, which reads its
+options).
 
 Prints a table and, last, one line of JSON with the conditions. Times are of the backend alone; the
 texts go through the text front end first, as in a conversation. RTF is compute over audio time:
@@ -79,9 +80,9 @@ class Report:
 def main() -> None:
     """Parse, measure, print."""
     if takes_apart(sys.argv[1:]):
-        import benchmark_qwen3
+        from s2s.bench.qwen3 import core
 
-        benchmark_qwen3.main()
+        core.main()
         return
     arguments = parse(sys.argv[1:])
     backend = registry.find("tts", arguments.tts)
@@ -202,7 +203,3 @@ def show(report: Report) -> None:
             f"{each.start_p50_ms:>10} {each.start_p95_ms:>8} {each.gap_p95_ms:>8} {each.rtf:>7} "
             f"{each.chunks:>7}"
         )
-
-
-if __name__ == "__main__":
-    main()

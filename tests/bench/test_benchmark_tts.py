@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from s2s.bench import tts
 from s2s.bench.synthesis import Arrivals
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "benchmark_tts.py"
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_tts", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["benchmark_tts"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
@@ -36,17 +22,17 @@ def script() -> ModuleType:
     ],
 )
 def test_wrong_arguments_are_refused(
-    script: ModuleType, wrong: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    wrong: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        script.parse(wrong)
+        tts.parse(wrong)
     assert said in capsys.readouterr().err
 
 
-def test_a_row_sums_up_all_runs(script: ModuleType) -> None:
+def test_a_row_sums_up_all_runs() -> None:
     slow = Arrivals((0.2, 0.9), (0.5, 1.5))
     quick = Arrivals((0.1, 0.2), (0.5, 1.5))
-    row = script.row("Hello", [slow, quick])
+    row = tts.row("Hello", [slow, quick])
     assert row.characters == 5
     assert row.audio_s == 2.0
     assert row.ttfa_p50_ms == pytest.approx(150)
@@ -57,7 +43,6 @@ def test_a_row_sums_up_all_runs(script: ModuleType) -> None:
 
 @pytest.mark.models
 def test_it_measures_the_embedded_voice_and_draws(
-    script: ModuleType,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -65,7 +50,7 @@ def test_it_measures_the_embedded_voice_and_draws(
     picture = tmp_path / "chunks.png"
     arguments = ["x", "--runs", "1", "--text", "It is 5.", "--picture", str(picture)]
     monkeypatch.setattr(sys, "argv", arguments)
-    script.main()
+    tts.main()
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report["tts"] == "hibari"
     assert report["rows"][0]["characters"] == len("It is five.")

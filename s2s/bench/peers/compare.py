@@ -36,7 +36,7 @@ from s2s.bench.conditions import Conditions, Neighbours
 from s2s.bench.synthesis import Arrivals
 from s2s.tts.qwen3.checkpoint import read_spec
 
-HERE = Path(__file__).parent / "qwen3_peers"
+HERE = Path(__file__).parent
 LONGEST_S = 900
 MNN_PRECISIONS = {"fp16": ["--fp16"], "int8": ["--weightQuantBits", "8"]}
 
@@ -173,7 +173,7 @@ def measure(peer: Peer, arguments: argparse.Namespace) -> Row:
 
 def called(command: list[str], threads: int) -> str:
     """What a command prints. Raises PeerError with the end of its complaints when it fails."""
-    environment = os.environ | {"PYTHONPATH": str(HERE.parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(HERE.parents[2])}
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         environment[name] = str(threads)
     try:
@@ -277,7 +277,3 @@ def show(report: Report) -> None:
         )
     for label, why in report.failed.items():
         print(f"{label:<28} could not run: {why}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Write a Base checkpoint of the official layout as the folder that qwen3-tts-mnn reads.
 
-    python scripts/qwen3_peers/mnn_files.py CHECKPOINT OUT
+    python s2s/bench/peers/mnn_files.py CHECKPOINT OUT
     (then, with the MNN package, one call of its converter a graph: see benchmark_qwen3_peers.py)
 
 For random weights, as the package has no exporter of its own. Writes ``talker_step.onnx``,

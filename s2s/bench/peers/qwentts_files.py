@@ -1,6 +1,6 @@
 """Write a checkpoint of the official layout as the two GGUF files that qwentts.cpp reads.
 
-    python scripts/qwen3_peers/qwentts_files.py CHECKPOINT OUT --quant q8_0
+    python s2s/bench/peers/qwentts_files.py CHECKPOINT OUT --quant q8_0
 
 Makes OUT/talker-QUANT.gguf and OUT/tokenizer-QUANT.gguf, for benchmark_qwen3_peers.py: with random
 weights there is no published file to take. Names of tensors and keys are those that the library

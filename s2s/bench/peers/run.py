@@ -1,7 +1,7 @@
-"""Speak with one engine and say when its sound came: run by benchmark_qwen3_peers.py, in the
+"""Speak with one engine and say when its sound came: run by `s2s.bench.peers.compare`, in the
 engine's own interpreter. Needs numpy, the engine, and for "s2s" this project.
 
-    PYTHON scripts/qwen3_peers/run.py NAME --model PATH --threads 2 --frames 50 --runs 2
+    PYTHON s2s/bench/peers/run.py NAME --model PATH --threads 2 --frames 50 --runs 2
 
 Prints one line of JSON. Every engine is asked for the same: one voice given as a vector, the
 official sampling settings, so many frames at most. An engine that cannot run says why: {"error"}.
@@ -69,11 +69,11 @@ def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
 
 def official(model: Path, threads: int, options: dict[str, str]) -> Speak:
     """The official package, on torch. options: dtype."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     stand_in_for_torchaudio()
-    from qwen_tts import Qwen3TTSModel
-    from qwen_tts.inference.qwen3_tts_model import VoiceClonePromptItem
+    from qwen_tts import Qwen3TTSModel  # pyright: ignore[reportMissingImports]
+    from qwen_tts.inference.qwen3_tts_model import VoiceClonePromptItem  # pyright: ignore[reportMissingImports]
 
     torch.set_num_threads(threads)
     dtype = getattr(torch, options["dtype"])
@@ -110,7 +110,7 @@ def stand_in_for_torchaudio() -> None:
     import transformers  # noqa: F401 - looks for torchaudio itself, and must not find ours
 
     try:
-        import torchaudio.compliance.kaldi  # noqa: F401
+        import torchaudio.compliance.kaldi  # noqa: F401  # pyright: ignore[reportMissingImports]
     except (ImportError, OSError):
         for name in ("torchaudio", "torchaudio.compliance", "torchaudio.compliance.kaldi"):
             sys.modules[name] = types.ModuleType(name)
@@ -119,8 +119,8 @@ def stand_in_for_torchaudio() -> None:
 
 def vox(model: Path, threads: int, _options: dict[str, str]) -> Speak:
     """vox-tts. The model is a .tmod file."""
-    from vox import Engine
-    from vox.formats import VoiceProfile, read_tmod_manifest
+    from vox import Engine  # pyright: ignore[reportMissingImports]
+    from vox.formats import VoiceProfile, read_tmod_manifest  # pyright: ignore[reportMissingImports]
 
     manifest = read_tmod_manifest(str(model))
     path = model.with_suffix(".tvoice")
@@ -143,7 +143,7 @@ def vox(model: Path, threads: int, _options: dict[str, str]) -> Speak:
 
 def qwentts(model: Path, threads: int, options: dict[str, str]) -> Speak:
     """qwentts.cpp, by its CPU wheel. The model is the folder of the two files."""
-    from qwentts_cpp_cpu import QwenTTS
+    from qwentts_cpp_cpu import QwenTTS  # pyright: ignore[reportMissingImports]
 
     quant = options["quant"]
     engine = QwenTTS(
@@ -168,7 +168,7 @@ def qwentts(model: Path, threads: int, options: dict[str, str]) -> Speak:
 
 def mnn(model: Path, threads: int, _options: dict[str, str]) -> Speak:
     """qwen3-tts-mnn. It can only clone in context, so the voice is the vector and one frame."""
-    from qwen3_tts_mnn import Qwen3TtsMnn
+    from qwen3_tts_mnn import Qwen3TtsMnn  # pyright: ignore[reportMissingImports]
 
     engine = Qwen3TtsMnn(str(model), num_threads=threads, language="english")
     shapes = json.loads((model / "weights" / "meta.json").read_text(encoding="utf-8"))

@@ -201,7 +201,3 @@ def show(report: Report) -> None:
             f"{each.device:>8} {each.threads:>8} {each.frames:>7} {each.p50_ms:>8} "
             f"{each.p95_ms:>8} {each.cpu_ms:>8} {each.rtf:>7}"
         )
-
-
-if __name__ == "__main__":
-    main()

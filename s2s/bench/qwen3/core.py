@@ -31,8 +31,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
-from benchmark_qwen3_soak import Soak, show_soak, soak
-
 from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, resident_memory_mb
 from s2s.bench.pictures import draw_arrivals, draw_soak
 from s2s.bench.qwen3.settings import (
@@ -42,6 +40,7 @@ from s2s.bench.qwen3.settings import (
     schedule_name,
     warm,
 )
+from s2s.bench.qwen3.soak import Soak, show_soak, soak
 from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance_rate
 from s2s.bench.synthesis import Arrivals
 from s2s.models.store import home
@@ -332,7 +331,3 @@ def draw(picture: Path, report: Report, runs: list[list[Arrivals]]) -> None:
     for number, (row, arrivals) in enumerate(zip(report.rows, runs, strict=True)):
         path = picture.with_stem(f"{picture.stem}-{number}") if number else picture
         draw_arrivals(path, arrivals, f"{name}\n{row.label}")
-
-
-if __name__ == "__main__":
-    main()

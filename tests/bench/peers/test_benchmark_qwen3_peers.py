@@ -10,10 +10,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from s2s.bench.peers import compare, qwentts_files
 from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint import GGUFFile
 
@@ -23,37 +23,20 @@ COMPLAINS = "import sys; print('of no use', file=sys.stderr); sys.exit(3)"
 OFFICIAL = re.compile(r"self_attn|mlp|layernorm|block|embedding|linear")
 
 
-def load(path: Path) -> ModuleType:
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    return load(SCRIPT)
-
-
-def test_a_peer_is_a_name_a_variant_and_an_interpreter(script: ModuleType) -> None:
-    found = script.peer("vox:q8=venv/bin/python")
+def test_a_peer_is_a_name_a_variant_and_an_interpreter() -> None:
+    found = compare.peer("vox:q8=venv/bin/python")
     assert (found.name, found.variant, found.python) == ("vox", "q8", "venv/bin/python")
     assert found.label == "vox:q8"
-    assert script.peer("s2s:q8_0+q8_0").python == sys.executable
+    assert compare.peer("s2s:q8_0+q8_0").python == sys.executable
     with pytest.raises(argparse.ArgumentTypeError, match="'nobody' is none of"):
-        script.peer("nobody")
+        compare.peer("nobody")
 
 
-def test_what_cannot_run_says_why(script: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(script.PeerError, match="No such file"):
-        script.called([str(tmp_path / "python")], 1)
-    with pytest.raises(script.PeerError, match="exit status 3: of no use"):
-        script.called([sys.executable, "-c", COMPLAINS], 1)
+def test_what_cannot_run_says_why(tmp_path: Path) -> None:
+    with pytest.raises(compare.PeerError, match="No such file"):
+        compare.called([str(tmp_path / "python")], 1)
+    with pytest.raises(compare.PeerError, match="exit status 3: of no use"):
+        compare.called([sys.executable, "-c", COMPLAINS], 1)
 
 
 @pytest.mark.ggml
@@ -80,8 +63,7 @@ def test_this_engine_runs_and_a_missing_one_is_listed(
 def test_files_for_qwentts_hold_every_tensor_by_its_name(
     kind: str, tiny_qwen3: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    files = load(ROOT / "scripts" / "qwen3_peers" / "qwentts_files.py")
-    talker, codec = files.make(tiny_qwen3(kind), tmp_path, "q8_0")
+    talker, codec = qwentts_files.make(tiny_qwen3(kind), tmp_path, "q8_0")
     for path in (talker, codec):
         for name in GGUFFile(path).tensors:
             assert not OFFICIAL.search(name), name

@@ -1,0 +1,9 @@
+"""Measure how often turns are cut off, and how long their ends are waited for.
+
+See `s2s.bench.endpointing`.
+"""
+
+from s2s.bench.endpointing import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""Measure conversations in real time: from the end of speech to the first sound of the answer.
+
+See `s2s.bench.pipeline`.
+"""
+
+from s2s.bench.pipeline import main
+
+if __name__ == "__main__":
+    main()

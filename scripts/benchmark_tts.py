@@ -1,0 +1,9 @@
+"""Measure a text-to-speech backend: how soon it sounds, whether it keeps up, what it costs.
+
+See `s2s.bench.tts`.
+"""
+
+from s2s.bench.tts import main
+
+if __name__ == "__main__":
+    main()
