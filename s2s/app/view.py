@@ -15,6 +15,7 @@ from s2s.core.events import (
     Event,
     Heard,
     Interruption,
+    NothingHeard,
     NothingSpoken,
     Notice,
     ResponseDone,
@@ -43,6 +44,8 @@ class View:
                     self._over(Text(f"you  … {text}", style="bright_black"))
                 case Heard(final=True, text=text):
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
+                case NothingHeard():
+                    self._line(Text("     (no words were heard)", style="bright_black"))
                 case AnswerText(text=text) if text.strip():
                     self._line(Text.assemble(("s2s  ", "bold green"), " ".join(text.split())))
                 case ToolCalled(name=name, arguments=arguments):

@@ -37,6 +37,14 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingHeard:
+    """What the person said held no words, and the wait for more is over: no answer comes, unless
+    they go on."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseStarted:
     """The assistant answers."""
 
@@ -102,6 +110,7 @@ Event = (
     SpeechStarted
     | SpeechStopped
     | Heard
+    | NothingHeard
     | ResponseStarted
     | AnswerText
     | ToolCalled

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
-from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
+from s2s.core.events import Heard, NothingHeard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
 from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
+from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.turns.base import Floor, TurnEnd, Vad
@@ -57,13 +58,15 @@ class _Turn:
     complete_probability: float | None = None
     """What the end-of-turn model made of it last; None without one."""
     sent_samples: int = 0
-    """Length of what was last sent to be written down, for its words alone."""
+    """Length of what was last sent to be written down."""
     read_samples: int = 0
     """Length of what its last transcript is of."""
+    told_empty: bool = False
+    """That this revision holds no words was told."""
 
     @property
     def all_read(self) -> bool:
-        """The last transcript is of all that was sent for its words."""
+        """The last transcript is of all that was sent."""
         return self.read_samples >= self.sent_samples
 
 
@@ -224,7 +227,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._segmenter.close()  # heard again as the start of the next turn
             self._forget_turn()
             return
-        turn.id = reopened
+        turn.id, turn.told_empty = reopened, False
         self._partial_due(sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(reopened, self._at_s(sample)))
 
@@ -280,11 +283,21 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             limit_ms = self._config.interruption.late_ms if turn.all_read else TRANSCRIPT_WAIT_MS
             over = waited_ms > limit_ms and not self._overlap.undecided
         else:
+            self._tell_if_empty(turn)
             committed = self._turns.is_committed(turn.id.turn_id)
             over = committed or waited_ms > self._config.unanswered_reopen_ms
         if over:
             self._segmenter.close()
             self._forget_turn()
+
+    def _tell_if_empty(self, turn: _Turn) -> None:
+        """Speech without words has no answer. It is told at the end of the grace, not before: who
+        clears their throat often goes on."""
+        if turn.told_empty or turn.text.strip() or not turn.all_read:
+            return
+        if self._turns.verdict(turn.id) is Verdict.LATEST:
+            turn.told_empty = True
+            self._events(NothingHeard(turn.id))
 
     def _forget_turn(self) -> None:
         self._turn = None
@@ -347,6 +360,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     def _final(self, turn: _Turn, audio: Block, stopped_s: float) -> Speech:
         """The turn's `audio`, float32 [samples], to be answered."""
+        turn.sent_samples = len(audio)
         return Speech(audio, turn.id, self._state.scope.generation, True, stopped_s)
 
     def _at_s(self, sample: int) -> float:

@@ -10,7 +10,7 @@ import pytest
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.cancel import CancelScope
 from s2s.core.clock import ManualClock
-from s2s.core.events import Event, Notice, SpeechStarted, SpeechStopped
+from s2s.core.events import Event, NothingHeard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.messages import AudioIn, PartialTranscript, Speech, SttInput
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns, Verdict
@@ -194,3 +194,36 @@ def test_speech_over_an_answer_is_no_turn_until_its_words_have_content() -> None
     assert rig.floor.done[-1] == "interrupt"
     rig.floor.playing = False
     assert len(finals(rig.hear(VOICE, 10) + rig.hear(SILENCE, 5))) == 1
+
+
+def empty(rig: Rig) -> list[str]:
+    return [event.turn.turn_id for event in rig.events if isinstance(event, NothingHeard)]
+
+
+def test_speech_without_words_is_told_of_once_when_the_wait_for_more_is_over() -> None:
+    rig = Rig(complete=0.01)
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    rig.read(speech, "")
+    while rig.state.turns.verdict(speech.turn) is Verdict.PENDING:
+        assert empty(rig) == [], "the speaker may go on"
+        rig.hear(SILENCE, 1)
+    rig.hear(SILENCE, 10)
+    assert empty(rig) == [speech.turn.turn_id]
+
+
+def test_who_clears_their_throat_and_then_speaks_is_told_nothing() -> None:
+    rig = Rig(complete=0.01)
+    (throat,) = finals(rig.hear(VOICE, 13) + rig.hear(SILENCE, 2))
+    rig.read(throat, "")
+    (words,) = finals(rig.hear(SILENCE, 8) + rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    assert words.turn.turn_id == throat.turn.turn_id
+    rig.read(words, "what time is it")
+    rig.hear(SILENCE, 200)
+    assert empty(rig) == []
+
+
+def test_what_was_not_written_down_yet_is_not_taken_for_nothing() -> None:
+    rig = Rig()
+    rig.hear(VOICE, 30)
+    rig.hear(SILENCE, 150)
+    assert empty(rig) == []
