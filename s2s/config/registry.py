@@ -98,7 +98,7 @@ BACKENDS: tuple[Backend, ...] = (
         factory="s2s.stt.openai:OpenAiTranscriber",
         config="s2s.stt.openai:OpenAiTranscriberConfig",
         extra="openai",
-        requires=("httpx",),
+        requires=("openai",),
         local=False,
     ),
     Backend(
@@ -118,7 +118,7 @@ BACKENDS: tuple[Backend, ...] = (
         factory="s2s.llm.openai:OpenAiChat",
         config="s2s.llm.openai:OpenAiChatConfig",
         extra="openai",
-        requires=("httpx",),
+        requires=("openai",),
         local=False,
     ),
     Backend(
@@ -157,7 +157,7 @@ BACKENDS: tuple[Backend, ...] = (
         factory="s2s.tts.openai:OpenAiSpeech",
         config="s2s.tts.openai:OpenAiSpeechConfig",
         extra="openai",
-        requires=("httpx",),
+        requires=("openai",),
         local=False,
     ),
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from s2s.core.clock import Clock
+from s2s.core.stop import Listeners
 
 
 class CancelScope:
@@ -11,6 +14,7 @@ class CancelScope:
     def __init__(self, clock: Clock) -> None:
         self._changed = clock.condition()
         self._generation = 0
+        self._listeners = Listeners()
 
     @property
     def generation(self) -> int:
@@ -21,8 +25,14 @@ class CancelScope:
         """Make all work so far stale; returns the new generation."""
         with self._changed:
             self._generation += 1
+            generation = self._generation
             self._changed.notify_all()
-            return self._generation
+        self._listeners.tell()
+        return generation
+
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` after each interruption; returns what ends that."""
+        return self._listeners.listen(heard)
 
     def is_stale(self, generation: int) -> bool:
         """Whether `generation` was interrupted."""

@@ -17,6 +17,7 @@ from enum import Enum
 
 from s2s.core.clock import Clock
 from s2s.core.messages import TurnId
+from s2s.core.stop import Listeners
 
 MAX_TRACKED_TURNS = 2048
 PENDING_REOPEN_S = 2.0
@@ -53,6 +54,11 @@ class SpeculativeTurns:
         self._clock = clock
         self._changed = clock.condition()
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
+        self._listeners = Listeners()
+
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` after a turn may have become stale; returns what ends that."""
+        return self._listeners.listen(heard)
 
     def observe(self, turn: TurnId, *, grace_until_s: float = math.inf) -> None:
         """Make `turn` the newest revision of its turn, to be spoken to after `grace_until_s`.
@@ -70,6 +76,7 @@ class SpeculativeTurns:
                     self._turns.popitem(last=False)
             self._turns[turn.turn_id].grace_until_s = grace_until_s
             self._changed.notify_all()
+        self._listeners.tell()
 
     def set_grace(self, turn: TurnId, until_s: float) -> None:
         """Let `turn` be committed once the clock reads `until_s`. Ignored for other revisions."""
@@ -152,19 +159,23 @@ class SpeculativeTurns:
             known.revision += 1
             known.grace_until_s = math.inf
             known.reopening_since_s = None
+            revised = TurnId(turn_id, known.revision)
             self._changed.notify_all()
-            return TurnId(turn_id, known.revision)
+        self._listeners.tell()
+        return revised
 
     def wake(self) -> None:
         """Let everyone who waits look at `stale` again (after an interruption)."""
         with self._changed:
             self._changed.notify_all()
+        self._listeners.tell()
 
     def reset(self) -> None:
         """Forget all turns: all their work is stale. Turn ids must not be used again."""
         with self._changed:
             self._turns.clear()
             self._changed.notify_all()
+        self._listeners.tell()
 
     def _reopening_for_s(self, known: _Turn) -> float:
         """Seconds for which an unconfirmed re-opening still holds the turn back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from s2s.core.cancel import CancelScope
@@ -10,6 +11,7 @@ from s2s.core.events import EventSink
 from s2s.core.messages import ResponseId
 from s2s.core.metrics import Metrics, Point
 from s2s.core.speculation import SpeculativeTurns
+from s2s.core.stop import StopSignal
 from s2s.core.work import Compute, Unlimited
 
 
@@ -29,6 +31,11 @@ class SessionState:
     def withdraw(self, response: ResponseId) -> None:
         """What was made of `response` is no answer: another one to the same turn follows."""
         self._withdrawn.add(response)
+        self.turns.wake()
+
+    def stop_when(self, asked: Callable[[], bool]) -> StopSignal:
+        """`asked`, which depends on interruptions and re-openings alone, as a signal."""
+        return StopSignal(asked, self.scope, self.turns)
 
     def is_stale(self, response: ResponseId) -> bool:
         """Whether `response` was interrupted or withdrawn, or its turn re-opened."""

@@ -188,8 +188,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
 
     def _items(self, markup: MarkupFilter) -> Iterator[Visible | Call | Withdrawn]:
         """What the model says, without what it writes around its words."""
-        prompt = self._history.prompt()
-        for given in self._model.stream(prompt, stop=self._stale, work=lambda: self._work):
+        prompt, stop = self._history.prompt(), self._state.stop_when(self._stale)
+        for given in self._model.stream(prompt, stop=stop, work=lambda: self._work):
             self._mark("first_token")
             if isinstance(given, Call):
                 yield given

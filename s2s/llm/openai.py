@@ -1,40 +1,57 @@
-"""Any server that speaks OpenAI's `/chat/completions` with streaming: llama-server, Ollama, vLLM,
-LM Studio, OpenAI.
+"""Any server that speaks OpenAI's `/chat/completions`: llama-server, Ollama, vLLM, LM Studio,
+OpenAI.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
 
+from s2s.core.clock import SystemClock
+from s2s.core.markup import Call
 from s2s.core.setting import setting
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency, estimate_tokens
+from s2s.llm.chat_stream import ChatStream
 from s2s.models.resources import Resources
-from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, lines, stalled
+from s2s.system.remote import Remote, RemoteError, Reply, ServerConfig, Waits, stalled
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletionMessageParam
+
+log = logging.getLogger(__name__)
+
+TRIES = 5
+"""A request is changed, as the server's refusal asks, and sent again at most this often."""
+
+_REFUSES = re.compile(
+    r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|"
+    r"extra (?:input|field)|instead|deprecated|only the default",
+    re.I,
+)
+_NO_SYSTEM = re.compile(
+    r"system\W{0,3}(?:role|message|prompt|instruction)|roles? must alternate|"
+    r"role\W{1,4}system|only user and assistant roles",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAiChatConfig:
+class OpenAiChatConfig(ServerConfig):
     """Options of a language model on a server."""
 
-    base_url: str = setting(
-        "http://127.0.0.1:8080/v1",
-        "Address of the API, up to and with its version; llama-server's by default.",
+    max_tokens: int | None = setting(200, "Tokens of one answer, at most; none sends no limit.")
+    max_tokens_field: Literal["auto", "max_tokens", "max_completion_tokens"] = setting(
+        "auto", "What the server calls that limit; auto changes over when it says so."
     )
-    model: str = setting("default", "Name of the model on the server.")
-    api_key_env: str | None = setting(
-        None,
-        "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
-    )
-    max_tokens: int = setting(200, "Tokens of one answer, at most.")
     temperature: float | None = setting(None, "None leaves it to the server, here and below.")
     top_p: float | None = setting(
         None, "Choose among the likeliest tokens that together have this probability."
     )
     seed: int | None = setting(None, "Makes answers repeatable where the server can.")
-    connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
     first_token_timeout_s: float = setting(
         20.0, "Longest wait between the question and the first token."
     )
@@ -53,16 +70,14 @@ class OpenAiChat:
         """
         del resources
         self._config = config
+        field = config.max_tokens_field
+        self._limit_field = "max_tokens" if field == "auto" else field
+        self._refused: frozenset[str] = frozenset()
+        """Fields that the server does not take."""
+        self._no_system = False
+        """The server's model takes no system message: it goes with the person's first."""
         try:
-            self._remote = Remote(
-                Endpoint(
-                    config.base_url,
-                    config.api_key_env,
-                    config.connect_timeout_s,
-                    config.first_token_timeout_s,
-                    config.gap_timeout_s,
-                )
-            )
+            self._remote = Remote(config)
         except RemoteError as error:
             raise LlmError(str(error)) from error
 
@@ -72,21 +87,36 @@ class OpenAiChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
-    ) -> Iterator[str]:
+    ) -> Iterator[str | Call]:
         """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
 
-        `stop` is asked every 50 ms, also while the server is silent. Stopping closes the
-        connection, which ends the work there.
+        Stopping closes the connection at once, also while the server is silent, which ends the
+        work there.
         """
-        return self._ask(messages, self._config.max_tokens, stop)
+        config = self._config
+        try:
+            yield from self._ask(messages, config.max_tokens, config.first_token_timeout_s, stop)
+        except RemoteError as error:
+            raise LlmError(str(error)) from error
 
     def warm(self, messages: Sequence[ChatMessage]) -> None:
-        """Ask for one token, so that the server loads the model and evaluates `messages`."""
+        """Ask for one token, so that the server loads the model and evaluates `messages`.
+
+        A server that cannot yet is told of: the questions come later.
+
+        Raises:
+            LlmError: the address or the key is wrong.
+        """
         ahead = list(messages)
         if not ahead or ahead[-1].role != "user":
             ahead.append(ChatMessage("user", "Hello."))
-        for _ in self._ask(ahead, 1, lambda: False):
-            pass
+        try:
+            for _ in self._ask(ahead, 1, self._config.loading_timeout_s, lambda: False):
+                pass
+        except (RemoteError, LlmError) as error:
+            if isinstance(error, RemoteError) and error.final:
+                raise LlmError(str(error)) from error
+            log.warning("The language model could not be warmed up: %s", error)
 
     @property
     def reads_ahead(self) -> bool:
@@ -101,90 +131,125 @@ class OpenAiChat:
         """Close the connections. Idempotent."""
         self._remote.close()
 
+    # --- one question -----------------------------------------------------------------------------
+
     def _ask(
-        self, messages: Sequence[ChatMessage], max_tokens: int, stop: Callable[[], bool]
-    ) -> Iterator[str]:
+        self,
+        messages: Sequence[ChatMessage],
+        max_tokens: int | None,
+        busy_s: float,
+        stop: Callable[[], bool],
+    ) -> Iterator[str | Call]:
+        for left in reversed(range(TRIES)):
+            options = self._options(max_tokens)
+            with self._send(messages, options, busy_s, stop) as reply:
+                try:
+                    _ = reply.content_type
+                except RemoteError as error:
+                    if left and self._adapt(error, options, messages):
+                        continue
+                    raise
+                yield from self._read(reply, stop)
+                return
+
+    def _send(
+        self,
+        messages: Sequence[ChatMessage],
+        options: Mapping[str, object],
+        busy_s: float,
+        stop: Callable[[], bool],
+    ) -> Reply:
         config = self._config
-        first = Deadline(config.first_token_timeout_s)
-        total = Deadline(config.total_timeout_s)
-        answered = False
-
-        def watched(chunks: Iterator[bytes]) -> Iterator[bytes]:
-            # Servers send signs of life that are no tokens: they do not count.
-            for chunk in chunks:
-                late = total if total.passed else first if first.passed and not answered else None
-                if late is not None:
-                    raise stalled(config.base_url, late.wait_s)
-                yield chunk
-
-        chunks = self._remote.stream(
-            Request("/chat/completions", json=self._body(messages, max_tokens)), stop
+        waits = Waits(
+            config.first_token_timeout_s, config.gap_timeout_s, config.total_timeout_s, busy_s
         )
-        try:
-            for text in deltas(lines(watched(chunks)), stop):
-                answered = True
-                yield text
-        finally:
-            chunks.close()
+        written = [{"role": m.role, "content": m.content} for m in self._taken(messages)]
+        sent = cast("list[ChatCompletionMessageParam]", written)
+        return self._remote.ask(
+            lambda client, headers: client.chat.completions.with_streaming_response.create(
+                model=config.model,
+                messages=sent,
+                stream=True,
+                extra_body=options,
+                extra_headers=headers,
+            ),
+            waits,
+            stop,
+        )
 
-    def _body(self, messages: Sequence[ChatMessage], max_tokens: int) -> dict[str, object]:
+    def _options(self, max_tokens: int | None) -> dict[str, object]:
+        """The fields of a request that may be missing."""
         config = self._config
-        body: dict[str, object] = {
-            "model": config.model,
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
-            "max_tokens": max_tokens,
-            "stream": True,
+        ours: dict[str, object] = {
+            self._limit_field: max_tokens,
+            "temperature": config.temperature,
+            "top_p": config.top_p,
+            "seed": config.seed,
         }
-        optional = {"temperature": config.temperature, "top_p": config.top_p, "seed": config.seed}
-        return body | {key: value for key, value in optional.items() if value is not None}
+        ours = {key: value for key, value in ours.items() if key not in self._refused}
+        return {
+            key: value
+            for key, value in (ours | dict(config.extra_body)).items()
+            if value is not None
+        }
 
+    def _taken(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """The messages as the server's model takes them; an empty system message is none."""
+        taken = [m for m in messages if m.role != "system" or m.content.strip()]
+        if not self._no_system or not taken or taken[0].role != "system":
+            return taken
+        system, *rest = taken
+        if not rest or rest[0].role != "user":
+            return [ChatMessage("user", system.content), *rest]
+        return [ChatMessage("user", f"{system.content}\n\n{rest[0].content}"), *rest[1:]]
 
-def deltas(events: Iterator[str], stop: Callable[[], bool]) -> Iterator[str]:
-    """Yield the text in the lines of a streamed chat completion, up to `[DONE]`.
+    def _adapt(
+        self, error: RemoteError, options: Mapping[str, object], messages: Sequence[ChatMessage]
+    ) -> bool:
+        """Change later requests as a refusal asks; False when it asks for nothing that can be."""
+        if error.status not in (400, 404, 422, 500):
+            return False
+        words, limit = error.words, self._limit_field
+        if _REFUSES.search(words):
+            other = "max_tokens" if limit == "max_completion_tokens" else "max_completion_tokens"
+            for name in options:
+                if re.search(rf"\b{re.escape(name)}\b", words) is None:
+                    continue
+                if name == limit and self._config.max_tokens_field == "auto" and other in words:
+                    self._limit_field = other
+                elif name in ("temperature", "top_p", "seed", limit) and name not in self._refused:
+                    self._refused |= {name}
+                else:
+                    continue
+                log.warning("%s The request goes on without %s.", error, name)
+                return True
+        system = any(m.role == "system" and m.content.strip() for m in messages)
+        if system and not self._no_system and _NO_SYSTEM.search(words):
+            log.warning("%s The system prompt goes with the first question instead.", error)
+            self._no_system = True
+            return True
+        return False
 
-    Raises:
-        LlmError: the stream breaks, reports an error, is no JSON, or ends, without `stop`,
-            before `[DONE]` or a finish reason.
-    """
-    finished = False
-    try:
-        for line in events:
-            field, _, data = line.partition(":")
-            data = data.strip()
-            if field != "data" or not data:
-                continue
-            if data == "[DONE]":
-                finished = True
-                continue  # to the end of the stream: then the connection can be used again
-            for choice in _event(data).get("choices") or ():
-                finished = finished or choice.get("finish_reason") is not None
-                if stop():
-                    return
-                if text := (choice.get("delta") or {}).get("content"):
-                    yield text
-    except RemoteError as error:
-        if not finished:
-            raise LlmError(str(error)) from error
-    if not finished and not stop():
-        raise LlmError(
-            "the server ended its answer in the middle. Look at its log; it may have run out of "
-            "memory."
-        )
+    def _read(self, reply: Reply, stop: Callable[[], bool]) -> Iterator[str | Call]:
+        """The text and calls of an answer.
 
-
-def _event(data: str) -> dict:
-    """One event of the stream.
-
-    Raises:
-        LlmError: it reports an error, or is no JSON object.
-    """
-    try:
-        event = json.loads(data)
-    except ValueError as error:
-        raise LlmError(f"the server sent {data[:80]!r} where JSON was due.") from error
-    if not isinstance(event, dict):
-        raise LlmError(f"the server sent {data[:80]!r} where an object was due.")
-    if failure := event.get("error"):
-        message = failure.get("message", failure) if isinstance(failure, dict) else failure
-        raise LlmError(f"the server failed: {message}")
-    return event
+        Raises:
+            RemoteError: it stalled or broke off.
+            LlmError: the server reports an error, or what it sent is no answer.
+        """
+        clock, longest_s = SystemClock(), self._config.first_token_timeout_s
+        stream = ChatStream(self._remote.url)
+        try:
+            for data in reply:
+                # Servers send signs of life that are no tokens: they do not count.
+                if not stream.begun and clock.now() > reply.tried_s + longest_s:
+                    raise stalled(self._remote.url, longest_s)
+                for part in stream.push(data):
+                    if stop():
+                        return
+                    yield part
+        except RemoteError:
+            if not stream.finished:
+                raise
+        if not stop():
+            yield from stream.finish()

@@ -121,7 +121,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
                 speech.audio,
                 language=self._language,
                 earlier=self._earlier,
-                stop=lambda: self._stale(speech),
+                stop=self._state.stop_when(lambda: self._stale(speech)),
             )
         if not self._stale(speech):
             self._earlier, self._heard = result, speech.audio

@@ -202,7 +202,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             response.turn, stale=lambda: self._state.is_stale(response)
         ):
             return
-        blocks = self._blocks(inputs, lambda: self._state.is_stale(response))
+        stale = self._state.stop_when(lambda: self._state.is_stale(response))
+        blocks = self._blocks(inputs, stale)
         yield from self._gate(response, blocks, self._head_start(inputs))
 
     def _coalesce(self, first: TtsInput) -> list[TtsInput]:

@@ -1,23 +1,25 @@
-"""Any server that speaks OpenAI's `/audio/speech` and streams PCM: speaches, Kokoro-FastAPI, vLLM,
-OpenAI.
-"""
+"""Any server that speaks OpenAI's `/audio/speech`: speaches, Kokoro-FastAPI, vLLM, OpenAI."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-import numpy as np
-
-from s2s.core.audio import Block, from_int16
+from s2s.core.audio import Resampler
+from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.system.remote import Deadline, Endpoint, Remote, RemoteError, Request, stalled
+from s2s.system.remote import Remote, RemoteError, ServerConfig, Waits
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.sound_stream import read_sound
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAiSpeechConfig:
+class OpenAiSpeechConfig(ServerConfig):
     """Options of text to speech on a server."""
 
     base_url: str = setting(
@@ -27,12 +29,10 @@ class OpenAiSpeechConfig:
     voice: str = setting("alloy", "Voice to speak with.")
     voices: tuple[str, ...] = setting((), "Other voices a caller may choose.")
     languages: tuple[str, ...] = setting(("en",), "Languages the voices speak, as ISO 639-1 codes.")
-    sample_rate_hz: int = setting(24_000, "Rate of the server's PCM.")
-    api_key_env: str | None = setting(
-        None,
-        "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
+    format: Literal["pcm", "wav", "mp3", "opus", "flac"] = setting(
+        "pcm", "What to ask for; pcm and wav are heard as they arrive, the others once whole."
     )
-    connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
+    sample_rate_hz: int = setting(24_000, "Rate of the server's PCM; the other formats say theirs.")
     first_audio_timeout_s: float = setting(20.0, "Longest wait for the first sound of a text.")
     gap_timeout_s: float = setting(10.0, "Longest wait between two pieces of sound.")
     total_timeout_s: float = setting(300.0, "Longest time for one text.")
@@ -49,16 +49,9 @@ class OpenAiSpeech:
         """
         del resources
         self._config = config
+        self._real_time_factor = 0.0
         try:
-            self._remote = Remote(
-                Endpoint(
-                    config.base_url,
-                    config.api_key_env,
-                    config.connect_timeout_s,
-                    config.first_audio_timeout_s,
-                    config.gap_timeout_s,
-                )
-            )
+            self._remote = Remote(config)
         except RemoteError as error:
             raise TtsError(str(error)) from error
 
@@ -72,6 +65,16 @@ class OpenAiSpeech:
             voices=tuple(dict.fromkeys((config.voice, *config.voices))),
         )
 
+    @property
+    def description(self) -> str:
+        """The model and where it is."""
+        return f"{self._config.model} at {self._remote.url}"
+
+    @property
+    def real_time_factor(self) -> float:
+        """Seconds of waiting for a second of speech, measured by `warm`; 0 when it could not."""
+        return self._real_time_factor
+
     def synthesize(
         self,
         text: str,
@@ -82,8 +85,7 @@ class OpenAiSpeech:
     ) -> Iterator[AudioChunk]:
         """Yield the sound as it arrives; see `s2s.tts.base.Synthesizer`."""
         del language
-        config = self._config
-        voice = voice or config.voice
+        voice = voice or self._config.voice
         if voice not in self.capabilities.voices:
             raise TtsError(
                 f"no voice {voice!r}; there are {', '.join(self.capabilities.voices)}. "
@@ -91,40 +93,77 @@ class OpenAiSpeech:
             )
         if not any(character.isalnum() for character in text):
             return
-        body = {"model": config.model, "voice": voice, "input": text, "response_format": "pcm"}
-        late = Deadline(config.total_timeout_s)
-        stream = self._remote.stream(Request("/audio/speech", json=body), stop)
         try:
-            for samples in pcm_blocks(stream):
-                if late.passed:
-                    raise stalled(config.base_url, late.wait_s)
-                if stop():
-                    return
-                yield AudioChunk(samples)
+            yield from self._ask(text, voice, self._config.first_audio_timeout_s, stop)
         except RemoteError as error:
-            raise TtsError(str(error)) from error
-        finally:
-            stream.close()
+            if not stop():
+                raise TtsError(str(error)) from error
 
     def warm(self) -> None:
-        """Have a word spoken, unheard, so that the server loads the model."""
-        for _ in self.synthesize("Hello."):
-            pass
+        """Have a sentence spoken, unheard, so that the server loads the model, and time it.
+
+        A server that cannot yet is told of: the answers come later.
+
+        Raises:
+            TtsError: the address or the key is wrong.
+        """
+        config, clock = self._config, SystemClock()
+        try:
+            for text in ("Hello.", "This tells how quick I am."):
+                started_s, samples = clock.now(), 0
+                for chunk in self._ask(text, config.voice, config.loading_timeout_s, lambda: False):
+                    samples += len(chunk.samples)
+                took_s = clock.now() - started_s
+                self._real_time_factor = took_s * config.sample_rate_hz / samples
+        except RemoteError as error:
+            if error.final:
+                raise TtsError(str(error)) from error
+            log.warning("The voice could not be warmed up: %s", error)
 
     def close(self) -> None:
         """Close the connections. Idempotent."""
         self._remote.close()
 
-
-def pcm_blocks(chunks: Iterator[bytes]) -> Iterator[Block]:
-    """Little-endian 16-bit PCM in chunks of any size as float32 [samples]; none is empty.
-
-    A last odd byte is no sample and is dropped.
-    """
-    rest = b""
-    for chunk in chunks:
-        data = rest + chunk
-        whole = len(data) - len(data) % 2
-        rest = data[whole:]
-        if whole:
-            yield from_int16(np.frombuffer(data[:whole], dtype="<i2").astype(np.int16))
+    def _ask(
+        self, text: str, voice: str, busy_s: float, stop: Callable[[], bool]
+    ) -> Iterator[AudioChunk]:
+        """
+        Raises:
+            RemoteError: the server is not there, too slow, failed, or sent no sound.
+        """
+        config = self._config
+        waits = Waits(
+            config.first_audio_timeout_s, config.gap_timeout_s, config.total_timeout_s, busy_s
+        )
+        resamplers: dict[int, Resampler] = {}
+        with self._remote.ask(
+            lambda client, headers: client.audio.speech.with_streaming_response.create(
+                model=config.model,
+                voice=voice,
+                input=text,
+                response_format=config.format,
+                extra_body=dict(config.extra_body),
+                extra_headers=headers,
+            ),
+            waits,
+            stop,
+        ) as reply:
+            sounds = read_sound(
+                reply,
+                url=self._remote.url,
+                content_type=reply.content_type,
+                pcm_hz=config.sample_rate_hz,
+            )
+            while not stop():
+                sound = next(sounds, None)
+                if sound is None or stop():
+                    break
+                if sound.rate_hz not in resamplers:
+                    resamplers[sound.rate_hz] = Resampler(sound.rate_hz, config.sample_rate_hz)
+                samples = resamplers[sound.rate_hz].push(sound.samples)
+                if len(samples):
+                    yield AudioChunk(samples)
+        for resampler in resamplers.values():
+            rest = resampler.flush()
+            if len(rest) and not stop():
+                yield AudioChunk(rest)

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.openai import OpenAiChat, OpenAiChatConfig, deltas
+from s2s.llm.openai import OpenAiChat, OpenAiChatConfig
 from s2s.models.resources import Resources
 
 ASKED = [ChatMessage("system", "Be brief."), ChatMessage("user", "Hi?")]
@@ -148,13 +148,156 @@ def test_warming_asks_for_one_token(server, resources: Resources) -> None:
     assert body["messages"][-1]["role"] == "user"
 
 
-def test_a_finished_answer_needs_no_done() -> None:
-    parts = (event("a") + event(None, "stop")).decode().splitlines()
-    assert list(deltas(iter(parts), lambda: False)) == ["a"]
-
-
 def test_token_estimates_are_not_too_low(server, resources: Resources) -> None:
     model = chat(server, resources)
     assert model.count_tokens("") == 0
     assert model.count_tokens("How many ounces are there in a pound?") >= 9
     assert model.count_tokens("你好") >= 2
+
+
+# --- what servers ask for -------------------------------------------------------------------------
+
+
+def refusing(server, *words: str, status: int = 400) -> None:
+    """Refuses as often as there are words, then answers."""
+    left = list(words)
+
+    def script(request: BaseHTTPRequestHandler) -> None:
+        if not left:
+            server.send(request, [event("Paris."), event(None, "stop"), DONE])
+            return
+        body = json.dumps({"error": {"message": left.pop(0)}}).encode()
+        request.send_response(status)
+        request.send_header("Content-Type", "application/json")
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
+
+    server.script = script
+
+
+def bodies(server) -> list[dict]:
+    return [json.loads(body) for _, _, body in server.requests]
+
+
+MAX_TOKENS = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
+TEMPERATURE = (
+    "Unsupported value: 'temperature' does not support 0.5 with this model. "
+    "Only the default (1) value is supported."
+)
+
+
+def test_max_completion_tokens_is_sent_when_asked_for_and_from_then_on(
+    server, resources: Resources
+) -> None:
+    """L09."""
+    refusing(server, MAX_TOKENS)
+    model = chat(server, resources)
+    assert list(model.stream(ASKED)) == ["Paris."]
+    assert list(model.stream(ASKED)) == ["Paris."]
+    limits = [{k: v for k, v in body.items() if "tokens" in k} for body in bodies(server)]
+    assert limits == [
+        {"max_tokens": 200}, {"max_completion_tokens": 200}, {"max_completion_tokens": 200},
+    ]  # fmt: skip
+
+
+def test_fields_that_a_server_refuses_are_left_out(server, resources: Resources) -> None:
+    refusing(server, MAX_TOKENS, TEMPERATURE, "seed: Extra inputs are not permitted")
+    model = chat(server, resources, temperature=0.5, seed=1, top_p=0.9)
+    assert list(model.stream(ASKED)) == ["Paris."]
+    assert set(bodies(server)[-1]) == {
+        "model", "messages", "stream", "max_completion_tokens", "top_p",
+    }  # fmt: skip
+
+
+def test_the_limit_is_a_setting(server, resources: Resources) -> None:
+    refusing(server)
+    list(chat(server, resources, max_tokens_field="max_completion_tokens").stream(ASKED))
+    list(chat(server, resources, max_tokens=None).stream(ASKED))
+    first, second = bodies(server)
+    assert first["max_completion_tokens"] == 200
+    assert not [key for key in second if "tokens" in key]
+
+
+def test_a_refusal_of_something_else_is_an_error_at_once(server, resources: Resources) -> None:
+    refusing(server, "max_tokens is too large: 200. This model takes at most 100.")
+    with pytest.raises(LlmError, match=r"answered 400: max_tokens is too large"):
+        list(chat(server, resources).stream(ASKED))
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_refuses_everything_is_not_asked_for_ever(
+    server, resources: Resources
+) -> None:
+    refusing(server, *20 * [MAX_TOKENS + " temperature, seed, top_p: Extra inputs"])
+    with pytest.raises(LlmError, match="answered 400"):
+        list(chat(server, resources, temperature=0.5, seed=1, top_p=0.9).stream(ASKED))
+    assert len(server.requests) <= 5
+
+
+def test_extra_fields_and_headers_are_sent(server, resources: Resources) -> None:
+    refusing(server)
+    extra = {"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": False}}
+    options = {"extra_body": extra | {"max_tokens": None}, "extra_headers": {"X-Title": "s2s"}}
+    list(chat(server, resources, **options).stream(ASKED))
+    (body,) = bodies(server)
+    assert extra.items() <= body.items()
+    assert "max_tokens" not in body
+    assert server.requests[0][1]["x-title"] == "s2s"
+
+
+@pytest.mark.parametrize("empty", ["", "  \n"])
+def test_an_empty_system_prompt_is_not_sent(server, resources: Resources, empty: str) -> None:
+    """E14."""
+    refusing(server)
+    model = chat(server, resources)
+    model.warm([ChatMessage("system", empty)])
+    list(model.stream([ChatMessage("system", empty), ChatMessage("user", "Hi?")]))
+    assert [[m["role"] for m in body["messages"]] for body in bodies(server)] == [["user"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "System role not supported"),
+        (500, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (400, "Only user and assistant roles are supported!"),
+    ],
+)
+def test_a_model_without_system_messages_gets_the_prompt_with_the_first_question(
+    server, resources: Resources, status: int, words: str
+) -> None:
+    refusing(server, words, status=status)
+    assert list(chat(server, resources).stream(ASKED)) == ["Paris."]
+    assert bodies(server)[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nHi?"}]
+
+
+# --- starting -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [400, 429, 500, 503])
+def test_a_server_that_cannot_be_warmed_up_yet_does_not_end_the_start(
+    server, resources: Resources, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    """E12, E13."""
+    refusing(server, *100 * ["Loading model"], status=status)
+    chat(server, resources, loading_timeout_s=0.1).warm(ASKED[:1])
+    assert "Loading model" in caplog.text
+
+
+def test_a_server_that_is_loading_is_waited_for_at_a_question(
+    server, resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusing(server, "Loading model", status=503)
+    assert list(chat(server, resources).stream(ASKED)) == ["Paris."]
+    assert "Loading model" in caplog.text
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_wrong_address_or_key_ends_the_start(server, resources: Resources, status: int) -> None:
+    refusing(server, "no such thing", status=status)
+    with pytest.raises(LlmError, match="no such thing"):
+        chat(server, resources).warm(ASKED[:1])

@@ -66,5 +66,81 @@ def test_stop_hangs_up(server, transcriber) -> None:
 @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"<html>"])
 def test_an_answer_that_is_no_transcription(server, transcriber, answer: bytes) -> None:
     server.script = lambda request: server.send(request, [answer] if answer else [])
-    with pytest.raises(SttError, match="no transcription"):
+    with pytest.raises(SttError, match=r"where a transcription was due|web page"):
         transcriber.transcribe(tone())
+
+
+SHAPES = {
+    "null": (b'{"text": null}', "application/json", ""),
+    "null, no segments": (b'{"text": null, "segments": []}', "application/json", ""),
+    "empty": (b'{"text": ""}', "application/json", ""),
+    "bom": (b'\xef\xbb\xbf{"text": "Hello."}', "application/json", "Hello."),
+    "segments": (
+        b'{"segments": [{"text": " Hel"}, {"text": "lo."}]}',
+        "application/json",
+        "Hello.",
+    ),
+    "plain": (b" Hello.\n", "text/plain; charset=utf-8", "Hello."),
+    "emoji in halves": (b'{"text": "Hi \\ud83d\\ude00"}', "application/json", "Hi \U0001f600"),
+    "half an emoji": (b'{"text": "Hi \\ud83d"}', "application/json", "Hi \ufffd"),
+    "no content type": (b'{"text": "Hello."}', "", "Hello."),
+}
+FAILURES = {
+    "nothing": (b"", "application/json", "nothing where a transcription was due"),
+    "html": (b"<html><title>Welcome</title></html>", "text/html", r"web page \(Welcome\)"),
+    "html as text": (b"<!doctype html><title>Welcome</title>", "text/plain", "web page"),
+    "error 200": (b'{"error": {"message": "no such model"}}', "application/json", "no such model"),
+    "detail": (b'{"detail": "no such model"}', "application/json", "no such model"),
+    "list": (b'["Hello."]', "application/json", "where a transcription was due"),
+    "number": (b'{"text": 5}', "application/json", "where a transcription was due"),
+    "list of texts": (b'{"text": ["a"]}', "application/json", "where a transcription was due"),
+    "other": (b'{"id": 1}', "application/json", "where a transcription was due"),
+    "cut": (b'{"text": "Hel', "application/json", "where a transcription was due"),
+    "bytes": (b"\xff\xfe\x00", "application/json", "where a transcription was due"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_of_an_answer_is_understood(server, transcriber, name: str) -> None:
+    """R01 and its kind."""
+    body, kind, text = SHAPES[name]
+    server.script = lambda request: server.send(request, [body], kind=kind)
+    assert transcriber.transcribe(tone()).text == text
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_what_is_no_transcription_is_told_in_the_servers_words(
+    server, transcriber, name: str
+) -> None:
+    body, kind, words = FAILURES[name]
+    server.script = lambda request: server.send(request, [body] if body else [], kind=kind)
+    with pytest.raises(SttError, match=words):
+        transcriber.transcribe(tone())
+
+
+def test_the_language_that_was_heard_is_known(server, transcriber) -> None:
+    body = b'{"text": "Bonjour.", "language": "fr"}'
+    server.script = lambda request: server.send(request, [body])
+    assert transcriber.transcribe(tone()) == Transcription("Bonjour.", "fr")
+    assert transcriber.transcribe(tone(), language="de").language == "de"
+
+
+@pytest.mark.parametrize(("status", "final"), [(503, False), (500, False), (401, True)])
+def test_only_a_wrong_address_or_key_ends_the_start(
+    server, resources: Resources, caplog: pytest.LogCaptureFixture, status: int, final: bool
+) -> None:
+    def refuse(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Content-Length", "7")
+        request.end_headers()
+        request.wfile.write(b"not now")
+
+    server.script = refuse
+    config = OpenAiTranscriberConfig(base_url=server.base_url, loading_timeout_s=0.1)
+    model = OpenAiTranscriber(config, resources)
+    if final:
+        with pytest.raises(SttError, match="not now"):
+            model.warm()
+    else:
+        model.warm()
+        assert "not now" in caplog.text

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 from http.server import BaseHTTPRequestHandler
 
 import numpy as np
 import pytest
+import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.audio import from_int16
 from s2s.models.resources import Resources
-from s2s.tts.base import TtsError
-from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig, pcm_blocks
+from s2s.tts.base import Measured, TtsError
+from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
+from s2s.tts.sound_stream import pcm_blocks
 
 SAMPLES = np.arange(-3_000, 3_000, dtype=np.int16)
 
@@ -80,3 +83,73 @@ def test_a_server_that_stalls(server, speech) -> None:
     server.script = stall
     with pytest.raises(TtsError, match=r"no answer for 0\.2 s"):
         list(speech.synthesize("Hello."))
+
+
+@pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050, 48_000])
+def test_sound_at_another_rate_is_brought_to_the_configured_one(
+    server, speech, rate_hz: int
+) -> None:
+    """V01."""
+    out = io.BytesIO()
+    tone = 0.5 * np.sin(2 * np.pi * 440 * np.arange(int(0.4 * rate_hz)) / rate_hz)
+    soundfile.write(out, tone, rate_hz, format="WAV", subtype="PCM_16")
+    server.script = lambda request: server.send(request, [out.getvalue()], kind="audio/wav")
+    samples = np.concatenate([chunk.samples for chunk in speech.synthesize("Hello.")])
+    assert len(samples) == pytest.approx(0.4 * 24_000, abs=2)
+    spectrum = np.abs(np.fft.rfft(samples))
+    assert np.argmax(spectrum) * 24_000 / len(samples) == pytest.approx(440, abs=4)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        (b'{"error": {"message": "no such voice"}}', "application/json", "no such voice"),
+        (b"<html><title>Welcome</title></html>", "text/html", r"web page \(Welcome\)"),
+        (b"", "audio/pcm", "nothing where sound was due"),
+    ],
+)
+def test_what_is_no_sound_is_not_played(server, speech, body: bytes, kind: str, words: str) -> None:
+    """V03, V04, V05, E16."""
+    server.script = lambda request: server.send(request, [body] if body else [], kind=kind)
+    with pytest.raises(TtsError, match=words):
+        list(speech.synthesize("Hello."))
+
+
+def test_the_format_and_extra_fields_are_settings(server, resources: Resources) -> None:
+    server.script = lambda request: server.send(request, [b"\0\0"], kind="audio/pcm")
+    config = OpenAiSpeechConfig(
+        base_url=server.base_url, format="wav", extra_body={"speed": 1.2, "instructions": "calm"}
+    )
+    list(OpenAiSpeech(config, resources).synthesize("Hello."))
+    body = json.loads(server.requests[0][2])
+    assert (body["response_format"], body["speed"], body["instructions"]) == ("wav", 1.2, "calm")
+
+
+@pytest.mark.parametrize(("status", "final"), [(503, False), (500, False), (401, True)])
+def test_only_a_wrong_address_or_key_ends_the_start(
+    server, resources: Resources, caplog: pytest.LogCaptureFixture, status: int, final: bool
+) -> None:
+    def refuse(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Content-Length", "7")
+        request.end_headers()
+        request.wfile.write(b"not now")
+
+    server.script = refuse
+    config = OpenAiSpeechConfig(base_url=server.base_url, loading_timeout_s=0.1)
+    voice = OpenAiSpeech(config, resources)
+    if final:
+        with pytest.raises(TtsError, match="not now"):
+            voice.warm()
+    else:
+        voice.warm()
+        assert "not now" in caplog.text
+        assert voice.real_time_factor == 0.0
+
+
+def test_warming_up_measures_how_quick_it_is(server, speech) -> None:
+    server.script = lambda request: server.send(request, [b"\0\1" * 24_000], kind="audio/pcm")
+    speech.warm()
+    assert isinstance(speech, Measured)
+    assert 0.0 < speech.real_time_factor < 2.0
+    assert speech.description.startswith("tts-1 at http://127.0.0.1")

@@ -4,6 +4,7 @@ Control tokens of chat templates, thinking, comments and turns that are not the 
 removed; calls of tools that were written as text are handed on as calls. Code and formulas are
 text like any other, and what stands inside code is never touched. A decision is made from the
 characters alone, so that the same text comes out however it was split.
+See docs/decisions/model-markup.md.
 """
 
 from __future__ import annotations
