@@ -12,6 +12,8 @@ from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.openai import OpenAiChat, OpenAiChatConfig
 from s2s.models.resources import Resources
 
+pytest.importorskip("openai")
+
 ASKED = [ChatMessage("system", "Be brief."), ChatMessage("user", "Hi?")]
 
 

@@ -16,6 +16,8 @@ from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig, wav_bytes
 
+pytest.importorskip("openai")
+
 
 def tone() -> Block:
     return np.sin(np.arange(8_000, dtype=np.float32) / 10) * np.float32(0.5)

@@ -13,6 +13,8 @@ import pytest
 from s2s.core.stop import Listeners, StopSignal
 from s2s.system.remote import Remote, RemoteError, ServerConfig, Waits, server_words
 
+pytest.importorskip("openai")
+
 SOON_S = 2.0
 """Far above what giving up takes (50 ms), far below every timeout of `remote`."""
 

@@ -18,6 +18,8 @@ from s2s.tts.base import Measured, TtsError
 from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.sound_stream import pcm_blocks
 
+pytest.importorskip("openai")
+
 SAMPLES = np.arange(-3_000, 3_000, dtype=np.int16)
 
 
