@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from s2s.core.audio import read_wav
-from tests.conftest import DATA
 from tests.support import loaders
+from tests.support.recordings import DATA
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = (

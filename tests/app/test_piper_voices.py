@@ -9,13 +9,12 @@ import pytest
 from s2s.app.piper_voices import add_voice, installed_voices, published_address
 from s2s.models.store import StoreError
 from s2s.tts.vits import prepare_voice
-
-DATA = Path(__file__).parents[1] / "data" / "vits"
+from tests.support.vits import VOICES
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(DATA, tmp_path / "voices")
+    shutil.copytree(VOICES, tmp_path / "voices")
     return tmp_path / "voices"
 
 

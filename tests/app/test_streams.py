@@ -18,7 +18,7 @@ from s2s.app.view import View
 from s2s.core.events import AnswerText, Heard, Interruption, Notice, ResponseDone
 from s2s.core.messages import ResponseId, TurnId
 from s2s.tts.base import Capabilities
-from tests.conftest import DATA
+from tests.support.recordings import DATA
 
 ENCODINGS = ["ascii", "cp1252", "cp437", "cp932", "iso8859-15", "utf-8", "utf-16", "koi8-r"]
 TEXTS = [

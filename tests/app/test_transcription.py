@@ -18,7 +18,7 @@ from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcription
 from s2s.testing.simulator import EnergyVad, tone
 from s2s.turns.vad import SileroVad
-from tests.conftest import DATA
+from tests.support.recordings import DATA
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from s2s.core.gain import (
     raised,
     speech_level_db,
 )
-from tests.conftest import DATA
+from tests.support.recordings import DATA
 
 RANDOM = np.random.default_rng(0)
 SPEECH = read_wav(DATA / "librivox_0930.wav", 16_000)[0]

@@ -1,7 +1,5 @@
 """The Piper backend: small voices with letters as phonemes, and the real voice joe."""
 
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +9,7 @@ from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.tts.base import AudioChunk, TtsError
 from s2s.tts.piper import Piper, PiperConfig
-
-DATA = Path(__file__).parents[1] / "data" / "vits"
-IDS = {symbol: [i] for i, symbol in enumerate("_^$ .,!?'abcdefghijklmnopqrstuvwxyz")}
-
-
-def folder_with(tmp_path: Path, name: str, **fields: object) -> Path:
-    folder = tmp_path / name
-    folder.mkdir()
-    shutil.copy(DATA / f"{name}.onnx", folder)
-    config = {"phoneme_id_map": IDS, "phoneme_type": "text", **fields}
-    (folder / f"{name}.onnx.json").write_text(json.dumps(config), encoding="utf-8")
-    return folder
+from tests.support.vits import LETTERS, voice_folder
 
 
 def resources(tmp_path: Path) -> Resources:
@@ -30,7 +17,7 @@ def resources(tmp_path: Path) -> Resources:
 
 
 def piper(tmp_path: Path, name: str = "plain", config: PiperConfig | None = None, **fields: object):
-    folder = folder_with(tmp_path, name, **fields)
+    folder = voice_folder(tmp_path, name, **fields)
     config = config or PiperConfig(model=str(folder), seed=1)
     return Piper(config, resources(tmp_path))
 
@@ -95,7 +82,7 @@ def test_a_voice_that_cannot_stream_tells_what_is_spoken_piece_by_piece(tmp_path
 
 
 def test_options_change_the_speech(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, "steady")
+    folder = voice_folder(tmp_path, "steady")
     text = "one. two."
 
     def length(**options: object) -> int:
@@ -165,7 +152,7 @@ def test_joe_starts_before_the_sentence_is_done(joe: Piper) -> None:
 def test_a_phoneme_beyond_the_model_is_named_with_the_voice(
     tmp_path: Path, name: str, number: int
 ) -> None:
-    fields: dict[str, object] = {"phoneme_id_map": dict(IDS) | {"a": [number]}}
+    fields: dict[str, object] = {"phoneme_id_map": dict(LETTERS) | {"a": [number]}}
     with pytest.raises(
         TtsError, match=rf"json: phoneme 'a' has the number {number}, and the model"
     ):

@@ -29,14 +29,14 @@ from s2s.models.onnx_file import (
     write_model,
 )
 from s2s.system.onnx import onnx_session
+from tests.support.vits import VOICES
 
-DATA = Path(__file__).parents[2] / "data" / "vits"
 ANY_SHAPE = ValueInfo("z", FLOAT, (), ranked=False)
-STEADY = (DATA / "steady.onnx").read_bytes()
+STEADY = (VOICES / "steady.onnx").read_bytes()
 
 
 def test_what_is_written_reads_back_the_same() -> None:
-    model = read_model(DATA / "speakers.onnx")
+    model = read_model(VOICES / "speakers.onnx")
     again = parse_model(write_model(model))
     assert again.inputs == model.inputs
     assert again.outputs == model.outputs
@@ -61,7 +61,7 @@ def test_a_rewritten_voice_says_the_same() -> None:
 
 
 def test_attributes_are_read() -> None:
-    model = read_model(DATA / "plain.onnx")
+    model = read_model(VOICES / "plain.onnx")
     upsample = next(node for node in model.nodes if node.op == "ConvTranspose")
     assert upsample.ints_attribute("strides") == (4,)
     assert upsample.int_attribute("group", 7) == 7

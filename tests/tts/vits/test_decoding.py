@@ -1,7 +1,6 @@
 """Pieces join to exactly the one-shot sound, for any schedule; too small a context is heard."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +23,8 @@ from s2s.tts.vits.graph.stepwise import make_stepwise
 from s2s.tts.vits.parts import AUDIO, Cut, Parts, adopt_pair, cut_voice
 from s2s.tts.vits.reference import TOLERANCE, difference
 from s2s.tts.vits.windows import Context
+from tests.support.vits import VOICES
 
-DATA = Path(__file__).parents[2] / "data" / "vits"
 KINDS: list[tuple[str, Cut]] = [
     ("plain", "before_flow"),
     ("plain", "latent"),
@@ -41,9 +40,9 @@ SCHEDULES = st.lists(st.integers(1, 30), min_size=1, max_size=8)
 @cache
 def parts_of(name: str, cut: Cut) -> Parts:
     if name == "pair":
-        pair = (read_model(DATA / f"pair/{half}.onnx") for half in ("encoder", "decoder"))
+        pair = (read_model(VOICES / f"pair/{half}.onnx") for half in ("encoder", "decoder"))
         return adopt_pair(*pair)
-    return cut_voice(read_model(DATA / f"{name}.onnx"), cut)
+    return cut_voice(read_model(VOICES / f"{name}.onnx"), cut)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +18,8 @@ from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VoiceErro
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.pace import measure_pace
 from s2s.tts.vits.reference import TOLERANCE, Reference, difference
+from tests.support.vits import VOICES, voice_folder
 
-DATA = Path(__file__).parents[2] / "data" / "vits"
 IDS = {"_": [0], "^": [1], "$": [2], **{chr(97 + i): [3 + i] for i in range(26)}}
 SENTENCE = [1, 0, 5, 0, 9, 0, 4, 0, 12, 0, 2]
 
@@ -32,15 +31,8 @@ def load(tmp_path: Path) -> Load:
     """Loads a small voice with a config of its own."""
 
     def loaded(name: str, **fields: object) -> Engine:
-        folder = tmp_path / name
-        if (DATA / name).is_dir():
-            shutil.copytree(DATA / name, folder)
-        else:
-            folder.mkdir()
-            shutil.copy(DATA / f"{name}.onnx", folder)
-        fields = {"phoneme_id_map": IDS, "phoneme_type": "text", **fields}
-        (folder / "voice.json").write_text(json.dumps(fields), encoding="utf-8")
-        engine = load_engine(folder, threads=1)
+        fields = {"phoneme_id_map": IDS, **fields}
+        engine = load_engine(voice_folder(tmp_path, name, **fields), threads=1)
         assert isinstance(engine, Engine | OneShotEngine)
         return engine  # type: ignore[return-value]
 
@@ -53,7 +45,7 @@ def sound(utterance: Utterance) -> Block:
 
 @pytest.mark.parametrize("name", ["plain", "speakers", "coarse", "steady", "pooled"])
 def test_without_chance_it_is_the_whole_graphs_sound(load: Load, name: str) -> None:
-    path = DATA / f"{name}.onnx"
+    path = VOICES / f"{name}.onnx"
     feed = whole_feed(find_inputs(read_model(path)), Trial(tuple(SENTENCE)))
     [whole] = Reference(path, [feed]).sounds
     streamed = sound(load(name).begin(SENTENCE, scales=QUIET))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,8 @@ from s2s.tts.vits.reference import (
     difference,
     tolerance,
 )
+from tests.support.vits import VOICES
 
-DATA = Path(__file__).parents[2] / "data" / "vits"
 ZEROS = np.zeros(10, np.float32)
 
 
@@ -73,7 +72,7 @@ def test_another_length_is_never_the_same() -> None:
 
 
 def test_the_spread_of_a_real_graph_is_rounding() -> None:
-    path = DATA / "plain.onnx"
+    path = VOICES / "plain.onnx"
     feeds = [whole_feed(find_inputs(read_model(path)), trial) for trial in TRIALS]
     found = Reference(path, feeds)
     assert len({len(sound) for sound in found.sounds}) == len(TRIALS)

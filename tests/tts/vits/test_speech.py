@@ -1,7 +1,5 @@
 """Text to sound: sentences, silence, speakers, words. Letters are the phonemes here."""
 
-import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,19 +9,13 @@ import pytest
 from s2s.tts.vits import Manner, Scales, Voice, VoiceError, load_voice
 from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
 from s2s.tts.vits.voice import VoiceConfig
+from tests.support.vits import voice_folder
 
-DATA = Path(__file__).parents[2] / "data" / "vits"
-SYMBOLS = "_^$ .,!?'abcdefghijklmnopqrstuvwxyz"
-IDS = {symbol: [i] for i, symbol in enumerate(SYMBOLS)}
 QUIET = Manner(scales=Scales(0.0, 1.0, 0.0), seed=1)
 
 
 def make_voice(folder: Path, name: str = "plain", **fields: object) -> Voice:
-    folder.mkdir(exist_ok=True)
-    shutil.copy(DATA / f"{name}.onnx", folder)
-    fields = {"phoneme_id_map": IDS, "phoneme_type": "text", **fields}
-    (folder / "voice.json").write_text(json.dumps(fields), encoding="utf-8")
-    return load_voice(folder, threads=1)
+    return load_voice(voice_folder(folder, name, **fields), threads=1)
 
 
 @pytest.fixture

@@ -27,8 +27,7 @@ from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
 from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.parts import adopt_pair, cut_voice
 from s2s.tts.vits.split import Split, split_pair, split_voice
-
-DATA = Path(__file__).parents[2] / "data" / "vits"
+from tests.support.vits import VOICES
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def voice(tmp_path: Path) -> Callable[[str], Path]:
     def copy(name: str) -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        return Path(shutil.copy(DATA / f"{name}.onnx", folder))
+        return Path(shutil.copy(VOICES / f"{name}.onnx", folder))
 
     return copy
 
@@ -87,7 +86,7 @@ def forbidden(*_: object) -> None:
 def test_another_model_of_the_same_name_is_cut_anew(voice: Callable[[str], Path]) -> None:
     model = voice("plain")
     first = split_voice(model)
-    shutil.copy(DATA / "coarse.onnx", model)
+    shutil.copy(VOICES / "coarse.onnx", model)
     assert split_voice(model).hop != first.hop
 
 
@@ -168,7 +167,7 @@ def test_several_at_once_agree_and_leave_nothing_behind(voice: Callable[[str], P
 
 
 def test_a_pair_is_adopted(tmp_path: Path) -> None:
-    shutil.copytree(DATA / "pair", tmp_path / "pair")
+    shutil.copytree(VOICES / "pair", tmp_path / "pair")
     split = split_pair(tmp_path / "pair/encoder.onnx", tmp_path / "pair/decoder.onnx")
     assert (split.cut, split.hop, split.context.left) == ("latent", 8, 10)
     assert split.steps is not None
@@ -186,7 +185,7 @@ def test_a_foreign_decoder_is_refused_with_the_reason(
 
 @pytest.mark.parametrize("opset", [0, 10, 27, 9999])
 def test_a_wrong_operator_set_is_refused(opset: int) -> None:
-    model = read_model(DATA / "plain.onnx")
+    model = read_model(VOICES / "plain.onnx")
     model.opsets = {"": opset}
     with pytest.raises(CutError, match=f"operator set {opset} is not supported"):
         find_inputs(model)
@@ -218,7 +217,7 @@ def test_a_missing_voice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_graph_that_makes_a_value_twice_is_refused() -> None:
-    model = read_model(DATA / "steady.onnx")
+    model = read_model(VOICES / "steady.onnx")
     model.nodes.append(model.nodes[0])
     with pytest.raises(CutError, match="made twice"):
         Graph(model)
@@ -234,8 +233,8 @@ def test_a_cut_that_changes_the_voice_is_refused(
 
 
 def test_a_pair_that_does_not_fit_is_refused() -> None:
-    encoder = read_model(DATA / "pair/encoder.onnx")
-    decoder = read_model(DATA / "pair/decoder.onnx")
+    encoder = read_model(VOICES / "pair/encoder.onnx")
+    decoder = read_model(VOICES / "pair/decoder.onnx")
     encoder.outputs = [value for value in encoder.outputs if value.name != "z"]
     with pytest.raises(CutError, match="the decoder wants 'z'"):
         adopt_pair(encoder, decoder)
@@ -248,7 +247,7 @@ def test_a_pair_that_does_not_fit_is_refused() -> None:
 
 
 def test_names_do_not_matter() -> None:
-    model = read_model(DATA / "speakers.onnx")
+    model = read_model(VOICES / "speakers.onnx")
     names = {
         name: f"x{i}" for i, name in enumerate([n for node in model.nodes for n in node.outputs])
     }
@@ -276,7 +275,7 @@ def test_names_do_not_matter() -> None:
 
 
 def test_the_cut_is_before_the_first_upsampling_not_in_the_flow() -> None:
-    model = read_model(DATA / "speakers.onnx")
+    model = read_model(VOICES / "speakers.onnx")
     graph = Graph(model)
     inputs = find_inputs(model)
     assert (inputs.ids, inputs.lengths, inputs.scales) == ("input", "input_lengths", "scales")
@@ -293,6 +292,6 @@ def test_the_cut_is_before_the_first_upsampling_not_in_the_flow() -> None:
 
 
 def test_speakers_by_number_reach_the_decoder() -> None:
-    parts = cut_voice(read_model(DATA / "speakers.onnx"), "latent")
+    parts = cut_voice(read_model(VOICES / "speakers.onnx"), "latent")
     assert [value.name for value in parts.decoder.inputs] == ["latent", "speaker_embedding"]
     assert ("speaker", INT64) in [(v.name, v.item_type) for v in parts.encoder.inputs]

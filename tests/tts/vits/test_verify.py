@@ -10,13 +10,12 @@ from s2s.models.onnx_file import read_model, tensor, write_model
 from s2s.tts.vits import verify as verify_module
 from s2s.tts.vits.reference import Comparison
 from s2s.tts.vits.verify import Verdict, verify_voice
-
-DATA = Path(__file__).parents[2] / "data" / "vits"
+from tests.support.vits import VOICES
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(DATA, tmp_path / "voices")
+    shutil.copytree(VOICES, tmp_path / "voices")
     return tmp_path / "voices"
 
 

@@ -1,7 +1,5 @@
 """The quicker forms of the text encoder give what the exported form gives."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,9 @@ from s2s.system.onnx import onnx_session
 from s2s.tts.vits.graph.attention import narrow_attention
 from s2s.tts.vits.graph.masks import drop_masks
 from s2s.tts.vits.parts import cut_voice
+from tests.support.vits import VOICES
 
-DATA = Path(__file__).parents[3] / "data" / "vits"
-ENCODER = cut_voice(read_model(DATA / "speakers.onnx"), "before_flow").encoder
+ENCODER = cut_voice(read_model(VOICES / "speakers.onnx"), "before_flow").encoder
 PLAIN = onnx_session(write_model(ENCODER))
 NARROW = narrow_attention(ENCODER)
 QUICK = drop_masks(NARROW)
@@ -59,6 +57,6 @@ def test_the_masks_are_gone() -> None:
 
 
 def test_what_has_neither_stays_as_it_is() -> None:
-    decoder = cut_voice(read_model(DATA / "plain.onnx"), "latent").decoder
+    decoder = cut_voice(read_model(VOICES / "plain.onnx"), "latent").decoder
     assert narrow_attention(decoder) is decoder
     assert len(drop_masks(decoder).nodes) == len(decoder.nodes)

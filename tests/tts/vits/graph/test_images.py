@@ -1,7 +1,5 @@
 """Convolutions over an image of height one give what convolutions over a line give."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,14 +9,13 @@ from s2s.tts.vits.check import decode_at_once, fixed_inputs, random_frames
 from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.parts import CUTS, Cut, cut_voice
 from s2s.tts.vits.reference import difference
-
-DATA = Path(__file__).parents[3] / "data" / "vits"
+from tests.support.vits import VOICES
 
 
 @pytest.mark.parametrize("name", ["plain", "speakers", "coarse"])
 @pytest.mark.parametrize("cut", CUTS)
 def test_the_sound_stays(name: str, cut: Cut) -> None:
-    parts = cut_voice(read_model(DATA / f"{name}.onnx"), cut)
+    parts = cut_voice(read_model(VOICES / f"{name}.onnx"), cut)
     images = convolve_as_images(parts.decoder)
     frames, fixed = random_frames(parts, 40), fixed_inputs(parts)
     one, other = (

@@ -1,7 +1,5 @@
 """The computed context, against what a disturbance of one frame really changes."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,22 +10,21 @@ from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.graph.receptive_field import kernel_of, receptive_field
 from s2s.tts.vits.parts import CUTS, Cut, Parts, adopt_pair, cut_voice
-
-DATA = Path(__file__).parents[3] / "data" / "vits"
+from tests.support.vits import VOICES
 
 
 def parts_of(name: str, cut: Cut) -> Parts:
     if name == "pair":
         return adopt_pair(
-            read_model(DATA / "pair/encoder.onnx"), read_model(DATA / "pair/decoder.onnx")
+            read_model(VOICES / "pair/encoder.onnx"), read_model(VOICES / "pair/decoder.onnx")
         )
-    return cut_voice(read_model(DATA / f"{name}.onnx"), cut)
+    return cut_voice(read_model(VOICES / f"{name}.onnx"), cut)
 
 
-VOICES = [(name, cut) for name in ("plain", "speakers", "coarse", "steady") for cut in CUTS]
+CUT_VOICES = [(name, cut) for name in ("plain", "speakers", "coarse", "steady") for cut in CUTS]
 
 
-@pytest.mark.parametrize(("name", "cut"), [*VOICES, ("pair", "latent")])
+@pytest.mark.parametrize(("name", "cut"), [*CUT_VOICES, ("pair", "latent")])
 def test_the_margin_is_where_a_disturbance_ends(name: str, cut: Cut) -> None:
     parts = parts_of(name, cut)
     context, hop = parts.receptive_field()
