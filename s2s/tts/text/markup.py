@@ -7,34 +7,28 @@ from __future__ import annotations
 
 import re
 
+from s2s.tts.text.plain_forms import squeeze
 from s2s.tts.text.tracked import Edit, Tracked
-
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-"""Soft hyphens, zero-width spaces, direction marks. Joiners (ZWJ, ZWNJ) are spelling: kept."""
-
-_FLAT = str.maketrans(
-    {
-        "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"',
-        "\u00a0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\u200a": " ", "\u202f": " ",
-        "\u2028": "\n", "\u2029": "\n", "\r": "\n", "\t": " ", "\v": "\n", "\f": "\n",
-        "‐": "-", "‑": "-", "‒": "–", "−": "-", "％": "%", "＄": "$", "＋": "+", "＝": "=",
-        "￥": "¥", "￡": "£", "﹣": "-", "－": "-", "．": ".", "＠": "@", "＃": "#", "＆": "&",
-        "⁄": "/",
-    }
-    | {chr(0xFF10 + n): chr(0x30 + n) for n in range(10)}
-    | {chr(0xFF21 + n): chr(0x41 + n) for n in range(26)}
-    | {chr(0xFF41 + n): chr(0x61 + n) for n in range(26)}
-)  # fmt: skip
-_THIN_GROUPS = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
 _OPEN_FENCE = re.compile(r"`{3,}[^\n`]*(?:\Z|`{3,})")
-_BREAK = re.compile(r"<br\s*/?>|</(?:p|li|h[1-6]|tr|div)>", re.I)
+_BLOCKS = (
+    "p|li|h[1-6]|tr|td|th|div|ul|ol|dl|dt|dd|details|summary|section|article|header|footer|main|nav"
+    "|aside|table|thead|tbody|caption|blockquote|pre|figure|figcaption|option|select|button|label"
+    "|form|legend|fieldset|hr|br|title"
+)
+_BREAK = re.compile(rf"</?(?:{_BLOCKS})(?:\s[^<>\n]*)?/?>", re.I)
+"""Tags at which words end; others ("<b>") may stand within a word."""
+_RAISED = re.compile(r"<sup>([-+−]?\d{1,9}|n)</sup>", re.I)
+_LOWERED = re.compile(r"<sub>(\w{1,9})</sub>", re.I)
+_SUPERSCRIPTS = str.maketrans("0123456789-+−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁻ⁿ")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>\n]*)?/?>")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_IMAGE = re.compile(
+    r"!\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"
+)
 _LINK = re.compile(r"\[([^\[\]]+)\]\(<?[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
 _LINK_DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.M)
@@ -55,7 +49,14 @@ _RULER = re.compile(
 _HEADING = re.compile(r"^[ \t>]*#{1,6}(?:[ \t]+|$)(.*?)(?:[ \t]#+)?[ \t]*$", re.M)
 _QUOTE = re.compile(r"^(?:[ \t]*>)+(?![\d=])[ \t]?", re.M)
 _BULLET = re.compile(r"^[ \t]*[-*+•‣◦▪●–][ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
-_NUMBERED = re.compile(r"^([ \t]*(?:\*\*)?\d{1,2})[.)](?=[ \t]+\S)", re.M)
+_GERMAN_ORDINAL = (
+    "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+    "|Jahrhunderts?|Weltkrieg|Geburtstag|Platz|Stock|Klasse|Runde|Spieltag|Etage|Jahrestag|Quartal"
+)
+_NUMBERED = re.compile(
+    rf"^([ \t]*(?:\*\*)?\d{{1,2}})[.)](?=[ \t]+\S)(?![ \t]+(?:{_GERMAN_ORDINAL})\b)", re.M
+)
+"""Of a list; "25. Dezember" at the start of a line is none."""
 
 _CODE = re.compile(r"(`{1,2})(?!`)([^`\n]+)\1")
 _BACKTICKS = re.compile(r"`+")
@@ -83,13 +84,6 @@ _LINE_END = re.compile(r"[ \t]*\n\s*")
 _SENTENCE_ENDS = frozenset(".!?:;,…。！？：；，、।؟،؛")
 
 
-def flatten(text: Tracked) -> None:
-    """Give signs with several code points one form; drop what has no form at all."""
-    text.sub(_THIN_GROUPS, "")
-    text.translate(_FLAT)
-    text.sub(_INVISIBLE, "")
-
-
 def strip_markup(text: Tracked) -> None:
     """Remove markup in place; line ends become sentence ends."""
     _strip_code_and_tags(text)
@@ -99,6 +93,7 @@ def strip_markup(text: Tracked) -> None:
     text.sub(_TRADEMARK, "")
     text.sub(_EMOTICON, "")
     text.sub(_EMOJI, "")
+    squeeze(text)
     text.edit(_line_end_edits(text.text))
 
 
@@ -106,6 +101,8 @@ def _strip_code_and_tags(text: Tracked) -> None:
     text.sub(_FENCE, "\n")
     text.sub(_OPEN_FENCE, "\n")
     if "<" in text.text:
+        text.sub(_RAISED, lambda m: m[1].translate(_SUPERSCRIPTS))
+        text.keep(_LOWERED)
         text.sub(_BREAK, "\n")
         text.keep(_AUTOLINK)
         text.sub(_TAG, "")
@@ -177,7 +174,7 @@ def _line_end_edits(text: str) -> list[Edit]:
     """A line end becomes a full stop where the line has none, unless the sentence goes on."""
     edits: list[Edit] = []
     for end in _LINE_END.finditer(text):
-        last = text[: end.start()].rstrip("\"')]}»” ")[-1:]
+        last = text[max(0, end.start() - 80) : end.start()].rstrip("\"')]}»” ")[-1:]
         following = text[end.end() : end.end() + 1]
         goes_on = following.islower() and end.group().count("\n") == 1
         if not last or last in _SENTENCE_ENDS or goes_on:

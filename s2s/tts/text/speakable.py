@@ -9,8 +9,10 @@ from s2s.core.markup import hidden_edits
 from s2s.tts.text.addresses import read_addresses
 from s2s.tts.text.latex import read_formulas
 from s2s.tts.text.lexicon import Lexicon
-from s2s.tts.text.markup import flatten, strip_markup
+from s2s.tts.text.markup import strip_markup
 from s2s.tts.text.names import SIGN_NAMES
+from s2s.tts.text.number_signs import mark_signs
+from s2s.tts.text.plain_forms import plain_forms, squeeze
 from s2s.tts.text.tracked import Spoken, Tracked
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -26,8 +28,11 @@ _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\"\"")
 _STRAY_COMMA = re.compile(r"\s*,(?:\s*,)+|,\s*(?=[.!?;:])")
 _LEADING_MARK = re.compile(r"(^|[.!?]\s)\s*[,;:.]+(?!\d)\s*")
 _SPACE_BEFORE_MARK = re.compile(r"[ \t]+(?=[,.!?;:)](?:\s|$))")
+_SPACE_AFTER_OPENING = re.compile(r"\( +")
 _DOUBLE_STOP = re.compile(r"(?<=[!?:;])\s*\.(?=\s|$)|(?<=[.])\s+\.(?=\s|$)")
 _SPACES = re.compile(r"\s{2,}|[\n\t]")
+_PART_CHARS = 1500
+"""Rules look at a part of this length at a time: what they cost then grows with the text alone."""
 _NO_LEXICON = Lexicon({})
 
 
@@ -46,11 +51,17 @@ def speakable(text: str, language: str | None = None, lexicon: Lexicon | None = 
     code = language.split("-")[0].split("_")[0].lower() if language else guess_language(text)
     tracked = Tracked(text)
     tracked.edit(hidden_edits(text))
-    flatten(tracked)
+    plain_forms(tracked)
     read_formulas(tracked)
+    squeeze(tracked)
     strip_markup(tracked)
+    squeeze(tracked)
     read_addresses(tracked, SIGN_NAMES.get(code, SIGN_NAMES["en"]))
-    _read_language(tracked, code, lexicon)
+    mark_signs(tracked)
+    parts = tracked.parts(_PART_CHARS)
+    for part in parts:
+        _read_language(part, code, lexicon)
+    tracked.join(parts)
     _tidy(tracked)
     lexicon.apply(tracked)
     if not any(unicodedata.category(char)[0] in "LN" for char in tracked.text):
@@ -66,17 +77,17 @@ def _read_language(text: Tracked, code: str, lexicon: Lexicon) -> None:
 
             read_english(text, lexicon.knows)
         case "de" | "fr" | "es" | "it" | "pt":
-            from s2s.tts.text.european import read_european
+            from s2s.tts.text.european.rules import read_european
 
             read_european(text, code)
         case "zh" | "ja":
-            from s2s.tts.text.han import read_han
+            from s2s.tts.text.han.rules import read_han
 
             read_han(text, code)
         case _:
-            from s2s.tts.text.european import read_cardinals
+            from s2s.tts.text.other import read_other
 
-            read_cardinals(text, code)
+            read_other(text, code)
 
 
 def guess_language(text: str) -> str:
@@ -89,6 +100,7 @@ def guess_language(text: str) -> str:
 
 def _tidy(text: Tracked) -> None:
     """Leave nothing that a voice would read as a sign, and no doubled marks or spaces."""
+    squeeze(text)
     text.sub(_ELLIPSIS, "...")
     text.sub(_DASH, ", ")
     text.sub(_LEFTOVER, " ")
@@ -96,6 +108,7 @@ def _tidy(text: Tracked) -> None:
     text.sub(_MIXED_ENDS, lambda m: "?" if "?" in m.group() else "!")
     text.sub(_REPEATED, lambda m: m[1])
     text.sub(_SPACE_BEFORE_MARK, "")
+    text.sub(_SPACE_AFTER_OPENING, "(")
     text.sub(_STRAY_COMMA, lambda m: "," if m.group().strip(" ").count(",") > 1 else "")
     text.sub(_DOUBLE_STOP, "")
     text.sub(_LEADING_MARK, lambda m: m[1])

@@ -80,6 +80,31 @@ class Tracked:
         self.text = "".join(parts)
         self._origin = origin
 
+    def parts(self, longest: int) -> list[Tracked]:
+        """The text in pieces of at most `longest` characters, cut at a space where there is one."""
+        parts: list[Tracked] = []
+        start = 0
+        while len(self.text) - start > longest:
+            limit = start + longest
+            stop = self.text.rfind(". ", start + longest // 2, limit) + 2
+            space = self.text.rfind(" ", start + longest // 2, limit) + 1
+            end = stop if stop > 1 else space or limit
+            parts.append(self._part(start, end))
+            start = end
+        return [*parts, self._part(start, len(self.text))]
+
+    def _part(self, start: int, end: int) -> Tracked:
+        part = Tracked(self.original)
+        part.text = self.text[start:end]
+        part._origin = self._origin[start : end + 1]
+        return part
+
+    def join(self, parts: list[Tracked]) -> None:
+        """Become what `parts` of this text say, one after the other."""
+        self.text = "".join(part.text for part in parts)
+        last = parts[-1]._origin[-1]
+        self._origin = [at for part in parts for at in part._origin[:-1]] + [last]
+
     def finish(self) -> Spoken:
         """The result, without white space around it."""
         start = len(self.text) - len(self.text.lstrip())

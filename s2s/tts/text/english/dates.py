@@ -20,7 +20,7 @@ _DAYS = {
     "thur": "Thursday", "thurs": "Thursday", "fri": "Friday", "sat": "Saturday", "sun": "Sunday",
 }  # fmt: skip
 _TIME = r"(?:[01]?\d|2[0-4]):[0-5]\d"
-_HALF_DAY = r"(?:[aApP]\.?[mM](?!\w)(?:\.(?=\s+[a-z]|[,;:!?)]))?)"
+_HALF_DAY = r"(?:[aApP]\.?[mM](?!\w)(?:\.(?=\s+[a-z]|[,;:!?)–—-]))?)"
 
 _ISO = re.compile(
     r"(?<![\w-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?"
@@ -52,6 +52,12 @@ _TIME_SPAN = re.compile(
 _CLOCK = re.compile(
     rf"(?<![\w:.])([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?(?: ?({_HALF_DAY}))?(?![\w:]|\.\d)"
 )
+_CUED_RATIO = re.compile(
+    r"\b((?:ratios?|odds|scale|score|won|lost|beat|draw|tied|final|aspect)\b[^.:;\d]{0,20})(\d{1,3}):(\d{1,3})(?![\w:])",
+    re.I,
+)
+"""16:10 is no time of day here."""
+_DOTTED_CLOCK = re.compile(rf"(?<![\w:.,])(1[0-2]|0?[1-9])\.([0-5]\d)(?= ?{_HALF_DAY})")
 _HOUR = re.compile(rf"(?<![\w:.])(1[0-2]|0?[1-9]) ?({_HALF_DAY})")
 
 
@@ -66,7 +72,9 @@ def read_dates(text: Tracked) -> None:
     text.sub(_MONTH_DAY, _read_month_day)
     text.sub(_DAY_MONTH, _read_day_month)
     text.sub(_MONTH_YEAR, lambda m: f"{_month(m[1])} {year(int(m[2]))}")
+    text.sub(_CUED_RATIO, lambda m: f"{m[1]}{cardinal(int(m[2]))} to {cardinal(int(m[3]))}")
     text.sub(_TIME_SPAN, lambda m: f"{m[1] or m[3]}{m[2] or ''} to ")
+    text.sub(_DOTTED_CLOCK, lambda m: f"{m[1]}:{m[2]}")
     text.sub(_CLOCK, _read_clock)
     text.sub(_HOUR, lambda m: f"{cardinal(int(m[1]))} {_half_day(m[2])}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from s2s.tts.text.currencies import BEFORE_ONLY_AFTER
 from s2s.tts.text.english.numerals import NUMBER, cardinal, decimal
 from s2s.tts.text.tracked import Tracked
 
@@ -33,7 +34,35 @@ _CURRENCIES = {
     "AUD": ("Australian dollar", "Australian dollars", "cent", "cents"),
     "BTC": ("bitcoin", "bitcoins", "", ""),
     "MXN": ("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "SEK": ("krona", "kronor", "ore", "ore"), "KRW": ("won", "won", "jeon", "jeon"),
+    "SEK": ("Swedish krona", "Swedish kronor", "ore", "ore"), "KRW": ("won", "won", "jeon", "jeon"),
+    "NOK": ("Norwegian krone", "Norwegian kroner", "ore", "ore"),
+    "DKK": ("Danish krone", "Danish kroner", "ore", "ore"),
+    "ISK": ("Icelandic krona", "Icelandic kronur", "", ""),
+    "PLN": ("zloty", "zlotys", "grosz", "groszy"), "zł": ("zloty", "zlotys", "grosz", "groszy"),
+    "CZK": ("Czech koruna", "Czech korunas", "", ""), "Kč": ("Czech koruna", "Czech korunas", "",
+    ""),
+    "HUF": ("forint", "forints", "", ""), "RON": ("leu", "lei", "ban", "bani"),
+    "BGN": ("lev", "leva", "stotinka", "stotinki"), "RUB": ("ruble", "rubles", "kopek", "kopeks"),
+    "TRY": ("lira", "lira", "kurush", "kurush"),
+    "UAH": ("hryvnia", "hryvnias", "kopiyka", "kopiykas"), "BRL": ("real", "reais", "centavo",
+    "centavos"),
+    "ARS": ("Argentine peso", "Argentine pesos", "centavo", "centavos"),
+    "CLP": ("Chilean peso", "Chilean pesos", "", ""),
+    "COP": ("Colombian peso", "Colombian pesos", "centavo", "centavos"),
+    "NZD": ("New Zealand dollar", "New Zealand dollars", "cent", "cents"),
+    "HKD": ("Hong Kong dollar", "Hong Kong dollars", "cent", "cents"),
+    "SGD": ("Singapore dollar", "Singapore dollars", "cent", "cents"),
+    "TWD": ("Taiwan dollar", "Taiwan dollars", "", ""), "ZAR": ("rand", "rand", "cent", "cents"),
+    "ILS": ("shekel", "shekels", "agora", "agorot"), "AED": ("dirham", "dirhams", "fils", "fils"),
+    "SAR": ("riyal", "riyals", "halala", "halalas"), "THB": ("baht", "baht", "satang", "satang"),
+    "IDR": ("rupiah", "rupiah", "", ""), "PHP": ("Philippine peso", "Philippine pesos",
+    "centavo", "centavos"),
+    "VND": ("dong", "dong", "", ""), "EGP": ("Egyptian pound", "Egyptian pounds", "piaster",
+    "piasters"),
+    "NGN": ("naira", "naira", "kobo", "kobo"), "₦": ("naira", "naira", "kobo", "kobo"),
+    "₱": ("Philippine peso", "Philippine pesos", "centavo", "centavos"),
+    "S$": ("Singapore dollar", "Singapore dollars", "cent", "cents"),
+    "NT$": ("Taiwan dollar", "Taiwan dollars", "", ""), "ETH": ("ether", "ether", "", ""),
 }  # fmt: skip
 _SCALES = {
     "k": "thousand", "K": "thousand", "m": "million", "M": "million", "mn": "million",
@@ -46,15 +75,16 @@ _SIGN = "|".join(
     sorted(map(re.escape, (c for c in _CURRENCIES if not c.isalpha())), key=len, reverse=True)
 )
 _CODE = "|".join(code for code in _CURRENCIES if code.isalpha())
+_CODE_BEFORE = "|".join(
+    code for code in _CURRENCIES if code.isalpha() and code not in BEFORE_ONLY_AFTER
+)
 _NOUNS = "bill|note|coin|gift|ticket|fee|fine|discount|prize|voucher|budget"
 _NOUN = rf"(?P<noun>(?= (?:{_NOUNS})\b)|(?=-a-))"
 _BEFORE = re.compile(
-    rf"(?<![\w])(-)?(?:({_SIGN})|({_CODE}) ?)(-)? ?({_N})(?: ?[-–] ?(?:{_SIGN})?({_N}))?"
+    rf"(?<![\w])(?:({_SIGN})|({_CODE_BEFORE}) ?) ?({_N})(?: ?[-–—] ?(?:{_SIGN})?({_N}))?"
     rf"{_SCALE}{_NOUN}?"
 )
-_AFTER = re.compile(
-    rf"(?<![\w.])(-)?({_N})(?: ?[-–] ?({_N}))?{_SCALE} ?({_SIGN}|(?:{_CODE})(?!\w))"
-)
+_AFTER = re.compile(rf"(?<![\w.])({_N})(?: ?[-–—] ?({_N}))?{_SCALE} ?({_SIGN}|(?:{_CODE})(?!\w))")
 _DECIMAL_COMMA = re.compile(r"\d+,\d\d")
 _CENTS = re.compile(rf"(?<![\w.])({_N}) ?¢")
 
@@ -69,18 +99,15 @@ def read_money(text: Tracked) -> None:
 
 
 def _read_before(match: re.Match[str]) -> str:
-    sign = "minus " if match[1] or match[4] else ""
-    currency = _CURRENCIES[match[2] or match[3]]
-    scale = match[7] or _SCALES.get(match[8] or "", "")
-    singular = match["noun"] is not None
-    words = sign + _amount(match[5], match[6], scale, currency, singular=singular)
+    currency = _CURRENCIES[match[1] or match[2]]
+    scale = match[5] or _SCALES.get(match[6] or "", "")
+    words = _amount(match[3], match[4], scale, currency, singular=match["noun"] is not None)
     return words + (" " if match.string[match.end() : match.end() + 1].isalpha() else "")
 
 
 def _read_after(match: re.Match[str]) -> str:
-    scale = match[4] or _SCALES.get(match[5] or "", "")
-    sign = "minus " if match[1] else ""
-    return sign + _amount(match[2], match[3], scale, _CURRENCIES[match[6]], singular=False)
+    scale = match[3] or _SCALES.get(match[4] or "", "")
+    return _amount(match[1], match[2], scale, _CURRENCIES[match[5]], singular=False)
 
 
 def _amount(

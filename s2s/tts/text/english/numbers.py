@@ -10,13 +10,14 @@ import re
 
 from s2s.tts.text.english.numerals import NUMBER, cardinal, decimal, digits, ordinal, year
 from s2s.tts.text.english.units import read_units
+from s2s.tts.text.number_ranges import read_ranges, read_spaced_hyphens
 from s2s.tts.text.tracked import Tracked
 
 _GROUPED_DIGITS = re.compile(
-    r"(?<![\w.-])(?:\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{3,4}|\d{3}-\d{2}-\d{4}|\d{3,4} \d{3} \d{3,4}"
-    r"|(?:1[-. ])?\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|\d{3}[-.]\d{4}"
-    r"|\+\d{1,3}(?:[ -.]?\(?\d{1,5}\)?){2,5})(?![\w-])"
+    r"(?<![\w.,-])(?<!\d )(?:\d{3,4} \d{3} \d{3,4}|\d{3}-\d{4})(?![\w-]|[.,]\d| ?[€$£%])"
 )
+"""Local phone numbers as English-speaking countries write them; `identifiers` has all others."""
+_CHAIN = re.compile(r"(?<![\w.,])\d+(?:-\d+){2,}(?!\w)")
 _DIGIT_RUN = re.compile(r"\d+")
 _ZIP = re.compile(
     r"\b((?:zip|postal)(?: code)?(?: is)?:? |(?<=[a-z], )[A-Z]{2} )(\d{5}(?:-\d{4})?)\b", re.I
@@ -24,11 +25,12 @@ _ZIP = re.compile(
 _EMERGENCY = re.compile(r"(?<![\w.,$€£-])911(?![\w%]|[.,]\d)")
 _DOTTED = re.compile(r"(?<![\w.])(\d+(?:\.\d+){2,})(?::(\d{2,5}))?(?![\w]|\.\d)")
 _VERSION = re.compile(r"\b[vV](?:er)?\.? ?(\d+(?:\.\d+)*)\b")
-_SCIENTIFIC = re.compile(rf"(?<![\w.])({NUMBER})[eE]([+-]?\d+)\b")
-_TIMES_TEN = re.compile(r"(?<=\d) ?[×x*] ?10\^?([⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=\^)[+-]?\d+)")
-_SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_POWER = re.compile(r"(?<=[\w)])(?:\^\{?([+-]?\w+)\}?|([⁻⁺]?[⁰¹²³⁴-⁹]+))(?!\w)")
+_SCIENTIFIC = re.compile(rf"(?<![\w.])({NUMBER})[eE]([+−-]?\d{{1,3}})\b")
+_TIMES_TEN = re.compile(r"(?<=\d) ?[×x*] ?10\^?([⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=\^)[+−-]?\d{1,3})")
+_SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−ⁿ", "0123456789-+-n")
+_POWER = re.compile(r"(?<=[\w)])(?:\^[\{(]?([+−-]?\w+)[\})]?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))(?!\w)")
 
+_ROOT = re.compile(r"(?<![\w.])(\d{1,3}|[a-z])(?=√)√")
 _SPECIAL_SLASH = {"24/7": "twenty-four seven", "9/11": "nine eleven", "50/50": "fifty-fifty"}
 _FRACTION = re.compile(r"(?<![\w/.,])(?:(\d+)[ -])?(\d{1,4})/(\d{1,4})(?![\w/]|\.\d)")
 _SCORE = re.compile(r"(?<![\w/.,])(\d+(?:\.\d+)?)/(5|10|20|100)(?![\w/]|\.\d)")
@@ -40,8 +42,8 @@ _VULGAR_PARTS = {
 }  # fmt: skip
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 32, 64})
 
-_MINUS_SUM = re.compile(r"(?<=\d) ?- ?(?=\d+(?:\.\d+)? ?=)|(?<=\d) - (?=\d)")
-_RANGE = re.compile(rf"(?<![\w.,-])({NUMBER}%?) ?(?:–|—|-) ?(?={NUMBER}(?!-\d|[\d,]*/))")
+_EQUATION_MINUS = re.compile(r"(?<=\d) ?- ?(?=\d+(?:\.\d+)? ?=)")
+_RANGE = re.compile(rf"(?<![\w.,-])({NUMBER}%?) ?(?:–|—|-) ?(?=[−±]?{NUMBER}(?!-\d|[\d,]*/))")
 _YEAR_SPAN = re.compile(
     r"(?<![\w.,$€£-])(1[1-9]\d\d|20\d\d)(?:–|-| to )(\d{4}|\d{2})(?![\w-]|[.,]\d)"
 )
@@ -74,7 +76,6 @@ _MAGNITUDES = {
 _BY = re.compile(rf"(?<=\d) ?[x×] ?(?={NUMBER})")
 _MULTIPLE = re.compile(rf"(?<![\w.])({NUMBER})[x×](?!\w)")
 _RATIO = re.compile(r"(?<![\w.:])(\d{1,3}):(\d{1,3})(?![\w:])")
-_NEGATIVE = re.compile(r"(?<![\w.)\]%-])-(?=\.?\d)")
 _PLUS_SIGN = re.compile(r"(?<![\w.)\]+])\+(?=\.?\d)")
 _TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![\w+=]| ?\d)")
 _LETTER_DIGIT = re.compile(r"(?<=[A-Za-z])-?(?=\d)|(?<=\d)(?=[A-Za-z])")
@@ -90,6 +91,7 @@ def read_numbers(text: Tracked) -> None:
     if not any(char.isdigit() or char in _VULGAR_PARTS for char in text.text):
         return
     text.sub(_GROUPED_DIGITS, _read_groups)
+    text.sub(_CHAIN, _read_groups)
     text.sub(_EMERGENCY, "nine one one")
     text.sub(_ZIP, lambda m: m[1] + digits(m[2]))
     text.sub(_VERSION, lambda m: f"version {_dotted(m[1])}")
@@ -103,6 +105,7 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_LONE_DECADE, _read_lone_decade)
     read_units(text)
     text.sub(_POWER, lambda m: _power(m[1] or m[2]))
+    text.sub(_ROOT, lambda m: f"{ordinal(int(m[1])) if m[1].isdecimal() else m[1] + 'th'}√")
     text.sub(_ORDINAL, lambda m: ordinal(int(m[1].replace(",", ""))))
     text.sub(_ERA, _read_era)
     text.sub(_EARLY_YEAR, lambda m: m[1] + year(int(m[2])))
@@ -112,7 +115,6 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_BY, " by ")
     text.sub(_MULTIPLE, lambda m: f"{decimal(m[1])} times")
     text.sub(_RATIO, lambda m: f"{cardinal(int(m[1]))} to {cardinal(int(m[2]))}")
-    text.sub(_NEGATIVE, "minus ")
     text.sub(_PLUS_SIGN, "plus ")
     text.sub(_TRAILING_PLUS, " plus")
     text.sub(_SCREEN_LINES, lambda m: f"{_pairs(m[1])} P")
@@ -128,9 +130,8 @@ def plain_number(text: str) -> str:
 
 
 def _read_groups(match: re.Match[str]) -> str:
-    """Phone, card and social security numbers: digits, with a pause between groups."""
-    plus = "plus " if match.group().startswith("+") else ""
-    return plus + ", ".join(digits(run) for run in _DIGIT_RUN.findall(match.group()))
+    """Digits, with a pause between groups."""
+    return ", ".join(digits(run) for run in _DIGIT_RUN.findall(match.group()))
 
 
 def _dotted(text: str) -> str:
@@ -206,9 +207,11 @@ def _mixed(whole: str | None, top: int, bottom: int) -> str:
 
 def _read_spans(text: Tracked) -> None:
     """Turn the dash between two numbers into "to" (or "minus"), and read spans of years."""
-    text.sub(_MINUS_SUM, " minus ")
+    read_spaced_hyphens(text, " to ", "−")
+    text.sub(_EQUATION_MINUS, " minus ")
     text.sub(_YEAR_SPAN, _read_year_span)
     text.sub(_RANGE, lambda m: f"{m[1]} to ")
+    read_ranges(text, " to ", "−")
 
 
 def _read_year_span(match: re.Match[str]) -> str:

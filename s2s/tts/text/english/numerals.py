@@ -26,7 +26,6 @@ _ORDINALS = {
     "nine": "ninth",
     "twelve": "twelfth",
 }
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 MAX_CARDINAL_DIGITS = 3 * len(_SCALES)
 
 
@@ -36,7 +35,7 @@ def cardinal(number: int) -> str:
         return "minus " + cardinal(-number)
     if number < 1000:
         return _below_thousand(number)
-    if len(str(number)) > MAX_CARDINAL_DIGITS:
+    if number >= 10**MAX_CARDINAL_DIGITS:
         return digits(str(number))
     words: list[str] = []
     scale = 0
@@ -97,27 +96,3 @@ def decimal(text: str) -> str:
     whole, _, fraction = text.lstrip("-−+").replace(",", "").partition(".")
     words = cardinal(int(whole)) if whole else "zero"
     return sign + words + (f" point {digits(fraction)}" if fraction else "")
-
-
-def roman(text: str) -> int | None:
-    """Value of a well-formed Roman numeral below 4000 in capitals; None when it is none."""
-    total, previous = 0, 0
-    for char in reversed(text):
-        value = _ROMAN.get(char)
-        if value is None:
-            return None
-        total += -value if value < previous else value
-        previous = max(previous, value)
-    return total if 0 < total < 4000 and _to_roman(total) == text else None
-
-
-def _to_roman(number: int) -> str:
-    table = (
-        (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
-        (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
-    )  # fmt: skip
-    text = ""
-    for value, letters in table:
-        count, number = divmod(number, value)
-        text += letters * count
-    return text

@@ -69,6 +69,9 @@ _PER = {
 _UNIT_WORDS = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _PER_WORDS = "|".join(sorted(map(re.escape, _PER), key=len, reverse=True))
 _FEET_INCHES = re.compile(r"(?<![\w.])(\d{1,2})['′] ?(\d{1,2})(?:\"|″|'')?(?!\w)")
+_ANGLE = re.compile(
+    r"(?<![\w.])(\d{1,3}(?:\.\d+)?) ?° ?(\d{1,2})['′] ?(?:(\d{1,2}(?:\.\d+)?)[\"″])?"
+)
 _PRIMES = re.compile(
     rf"(?<![\w.])({NUMBER})(′|″|(?<=\d)\"(?= (?:x|by|wide|tall|long|deep|screen|display|TV)))"
 )
@@ -84,7 +87,7 @@ _DEGREE_NAMES = {
 }
 _UNIT = re.compile(
     rf"(?<![\w.])(?<![A-Za-z]-)({NUMBER})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?"
-    rf"(?: ?/ ?({_PER_WORDS}))?"
+    rf"(?: ?/ ?({_PER_WORDS})(²|\^2)?)?"
     r"(?![\w/]|\.\d|-\w|'\w)(?:\.(?= [a-z]))?"
 )
 _POWERS = {
@@ -105,6 +108,7 @@ _AMBIGUOUS = frozenset({"m", "g", "s", "h", "l", "L", "W", "V", "J", "mo", "mi"}
 
 def read_units(text: Tracked) -> None:
     """Replace numbers with a unit in `text` in place."""
+    text.sub(_ANGLE, _read_angle)
     text.sub(_FEET_INCHES, _read_feet)
     text.sub(_PRIMES, _read_prime)
     text.sub(_PERCENT, lambda m: f"{_number(m[1])} {'percent' if m[2] == '%' else 'per mille'}")
@@ -125,6 +129,12 @@ def _number(text: str) -> str:
 
 def _count(number: str, singular: str, plural: str) -> str:
     return f"{_number(number)} {singular if number == '1' else plural}"
+
+
+def _read_angle(match: re.Match[str]) -> str:
+    """Parts of a coordinate: "48° 51′ 24″"."""
+    parts = [_count(match[1], "degree", "degrees"), _count(match[2], "minute", "minutes")]
+    return " ".join([*parts, _count(match[3], "second", "seconds")] if match[3] else parts)
 
 
 def _read_prime(match: re.Match[str]) -> str:
@@ -150,6 +160,7 @@ def _read_degrees(match: re.Match[str]) -> str:
 
 def _read_unit(match: re.Match[str]) -> str:
     number, gap, unit, power, per = match[1], match[2], match[3] or match[5], match[6], match[7]
+    squared = " squared" if match[8] else ""
     names = _UNITS.get(unit) or _ATTACHED_ONLY[unit]
     if power in {"2", "3"} and unit not in {"km", "m", "cm", "mm", "ft"}:
         return match.group()
@@ -158,4 +169,4 @@ def _read_unit(match: re.Match[str]) -> str:
     # "a 5 kg bag" and "5-mile" are singular, but only the hyphen tells
     name = names[0] if number == "1" or gap == "-" else names[1]
     words = f"{_number(number)} {_POWERS.get(power or '', '')}{name}"
-    return f"{words} per {_PER[per]}" if per else words
+    return f"{words} per {_PER[per]}{squared}" if per else words

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from s2s.tts.text.english.numerals import cardinal, decimal, digits, ordinal, roman, year
-from s2s.tts.text.han import by_digits, integer
+from s2s.tts.text.english.numerals import cardinal, decimal, digits, ordinal, year
+from s2s.tts.text.han.numerals import by_digits, integer
+from s2s.tts.text.romans import roman
 
 
 def as_words(number: int, kind: str) -> str:

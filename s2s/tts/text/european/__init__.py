@@ -1,0 +1,1 @@
+"""German, French, Spanish, Italian and Portuguese: numbers, dates, units, money."""

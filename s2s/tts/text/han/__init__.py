@@ -1,0 +1,1 @@
+"""Chinese and Japanese: numbers in Han numerals."""

@@ -1,0 +1,50 @@
+"""Decides once, for all languages, which dash is the sign of a number. Pure.
+
+A hyphen, an en dash or a minus in front of a number becomes "−" (U+2212), in front of the currency
+if there is one. No rule for numbers looks at "−": it stands where it is until each language reads
+what signs are left, so no rule can lose it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from s2s.tts.text.tracked import Tracked
+
+MINUS = "−"
+CURRENCY_CHARS = "$¢£¤¥֏؋৲৳૱௹฿៛\u20a0-\u20cf﷼"
+"""All of Unicode's category Sc but fullwidth ones; for a character class."""
+CODES_TEXT = """
+EUR USD GBP JPY CNY RMB CHF SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH INR KRW BRL MXN ARS CLP COP
+AUD CAD NZD HKD SGD TWD ZAR ILS AED SAR THB IDR PHP VND EGP NGN ISK BTC ETH
+"""
+CODES = tuple(CODES_TEXT.split())
+"""ISO 4217 codes that are read; BTC and ETH stand in texts alike."""
+
+_CODE = "|".join(CODES)
+_CURRENCY = rf"(?:(?:US|CA|AU|NZ|HK|R|C|A|S)?[{CURRENCY_CHARS}]|(?:{_CODE})\b)"
+_NUMBER_AHEAD = rf"(?=(?:{_CURRENCY} ?)?(?:[.,]?\d|[½⅓⅔¼¾⅕-⅞⅐⅑⅒∞√]))"
+_OPENING = "\\s–—(\\[{\"'«»‹›<>=≤≥≈≠*×·÷/:;,|~`_（「『【《：；，。、！？…"
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_PLUS_MINUS = re.compile(rf"(?<![0-9A-Za-z_+])\+ ?/?[-–−] ?{_NUMBER_AHEAD}|\(\+/?[-–−]\)")
+_AFTER_CURRENCY = re.compile(rf"(?<![0-9A-Za-z_$])(?<!\d )({_CURRENCY} ?)[-–−] ?(?=\d)")
+_HYPHEN_SIGN = re.compile(
+    rf"(?:^|(?<=[{_OPENING}])(?<!\d[\"'])|(?<=[{_HAN}])(?<!\d[{_HAN}])(?<!\d[{_HAN}]{{2}})"
+    rf"(?<![%℃][{_HAN}]))(?:-|(?<!\d )–){_NUMBER_AHEAD}"
+    rf"|(?<=[:=(：] )[-–] ?{_NUMBER_AHEAD}",
+)
+_VARIABLE_MINUS = re.compile(
+    r"(?<=\b[b-df-hj-np-tvwxz]) [-–] (?=\d|[a-z]\b|\()|(?<=[\d)]) [-–] (?=[b-df-hj-np-tvwxz]\b)"
+)
+_MINUS_GAP = re.compile(rf"{MINUS} (?=\d)")
+
+
+def mark_signs(text: Tracked) -> None:
+    """Write the sign of every number as "−" or "±" in place."""
+    text.sub(_PLUS_MINUS, "±")
+    if not any(char in "-–−" for char in text.text):
+        return
+    text.sub(_AFTER_CURRENCY, lambda m: MINUS + m[1])
+    text.sub(_HYPHEN_SIGN, MINUS)
+    text.sub(_MINUS_GAP, MINUS)
+    text.sub(_VARIABLE_MINUS, f" {MINUS} ")
