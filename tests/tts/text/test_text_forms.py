@@ -283,9 +283,10 @@ TOKENS = ("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|begin_
 @pytest.mark.parametrize("token", TOKENS)
 def test_control_tokens_are_not_said(token: str) -> None:
     assert speakable(f"All done.{token}", "en").text == "All done."
-    assert speakable(f"{token}All done.", "en").text == (
-        "" if token in {"<|python_tag|>"} else "All done."
-    )
+    # what follows these is not the assistant's
+    hides = token in {"<|python_tag|>", "<|user|>", "[INST]", "<<SYS>>"}
+    said = speakable(f"{token}\nAll done.", "en").text
+    assert said == ("" if hides else "All done.")
     assert speakable(f"{token}", "de").text == ""
 
 
