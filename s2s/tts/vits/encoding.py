@@ -122,7 +122,7 @@ def encode(
         ids: int64 [phonemes].
         speaker: number of the speaker; not used by voices that have one.
         scales: how to speak.
-        rng: source of all chance.
+        rng: source of all noise.
 
     Raises:
         SpeechError: durations that are no durations.

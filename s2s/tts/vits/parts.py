@@ -146,7 +146,7 @@ def _speaker(decoder: DecoderCut, inputs: Inputs) -> ValueInfo:
 
 
 def adopt_pair(encoder: Model, decoder: Model) -> Parts:
-    """Two graphs that someone else cut, with our names; matched by type, shape and name.
+    """Two graphs that were cut elsewhere, with our names; matched by type, shape and name.
 
     The decoder takes the latent [batch, channels, frames], maybe its mask [batch, 1, frames] and
     maybe the speaker, as an embedding or as a number.

@@ -2,7 +2,8 @@
 
 What is kept is a folder `<model>.split-<hash>` with `encoder.onnx`, `decoder.onnx` and
 `split.json`; where the model's folder can't be written, in the cache folder. It is made under
-another name and renamed, so that it is whole or not there, whoever else makes it at the same time.
+another name and renamed, so that it is whole or not there, also when two processes make it at
+once.
 """
 
 from __future__ import annotations
@@ -261,7 +262,7 @@ def _write(made: _Made, place: Path, anew: bool) -> Split:
         try:
             os.rename(draft, place)
         except OSError:
-            # Somebody else was faster. Theirs is from the same file, so it is as good.
+            # Another process was faster. Its result is from the same file, so it is as good.
             if _read(place) is None:
                 raise
     finally:

@@ -184,7 +184,7 @@ def find_flow(graph: Graph, inputs: Inputs, latent: str, speaker: str | None) ->
     durations = rounded[0].outputs[0]
     randoms = _randoms(graph, graph.before([durations]))
     if len(randoms) > 1:
-        raise CutError("more than one source of chance in the durations")
+        raise CutError("more than one source of noise in the durations")
     mask = _mask(graph, inputs, latent, (mean, log_std, noise), speaker)
     return FlowCut(
         token_mean=token_mean,

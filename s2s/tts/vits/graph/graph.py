@@ -59,7 +59,7 @@ class Graph:
 
     @cached_property
     def fixed(self) -> set[str]:
-        """Values that depend on no input and no chance: weights, constants and their products."""
+        """Values of no input and no random number: weights, constants and their products."""
         free = self.after(
             [*self.input_names]
             + [name for node in self.model.nodes if _is_random(node) for name in node.outputs]
