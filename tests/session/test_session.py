@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,21 @@ import pytest
 
 from s2s.core.audio import BLOCK_SAMPLES, Block, Framer
 from s2s.core.events import AnswerText, Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.messages import AudioIn
 from s2s.llm.base import LlmError
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import stages_alive
-from s2s.testing.simulator import EnergyVad, ModelCosts, Said, Simulation, tone, with_pauses
+from s2s.testing.simulator import (
+    SYNTH_HZ,
+    EnergyVad,
+    ModelCosts,
+    Said,
+    Simulation,
+    tone,
+    with_pauses,
+)
+from s2s.transport.wav import WavTransport
 from s2s.turns.config import TurnsConfig
 
 QUESTION = Said(tone(1.5), "what time is it now")
@@ -162,6 +173,28 @@ def test_stop_stops_and_is_not_answered() -> None:
     simulation = interrupted_by("stop", 0.5)
     assert [each.status for each in done(simulation)] == ["cancelled"]
     assert len(simulation.chat.prompts) == 1
+
+
+def test_a_key_silences_the_assistant_as_speech_does() -> None:
+    pressed: list[float] = []
+
+    class Keyboard(WavTransport):
+        def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
+            def press_once() -> bool:
+                if self.playback.played_samples > SYNTH_HZ and not pressed:
+                    pressed.append(simulation.clock.now())
+                    simulation.session.interrupt()
+                return tick()
+
+            super().run(heard, press_once)
+
+    simulation = Simulation([QUESTION], answer=lambda _: LONG_ANSWER, room=Keyboard)
+    simulation.run()
+    (cancelled,) = done(simulation)
+    assert cancelled.status == "cancelled"
+    assert 0 < len(cancelled.played) < len(LONG_ANSWER)
+    after = simulation.transport.assistant()[int((pressed[0] + 0.1) * SYNTH_HZ) :]
+    assert not after.any()
 
 
 def test_nothing_of_a_cancelled_answer_is_said_afterwards() -> None:
