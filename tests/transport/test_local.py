@@ -13,7 +13,7 @@ from s2s.core.audio import Block
 from s2s.core.clock import ManualClock
 from s2s.core.messages import AudioIn, ResponseId
 from s2s.transport.base import DeviceError
-from s2s.transport.local import LocalConfig, LocalTransport, choose, list_devices
+from s2s.transport.local import Device, LocalConfig, LocalTransport, choose, list_devices
 from s2s.transport.ring import Ring
 
 RESPONSE = ResponseId("t", 0, 0, "r")
@@ -41,7 +41,19 @@ class FakePortAudio:
         self.devices = devices
         self.default = SimpleNamespace(device=default)
         self.streams: list[Any] = []
+        self.opened: list[Any] = []
+        """Every stream there ever was."""
         self.busy = False
+        self.plugged = True
+        self.refused_hz: set[float] = set()
+        self.looks = 0
+        """How often it was made to list its devices anew."""
+
+    def _terminate(self) -> None:
+        assert not self.streams, "a stream is open"
+
+    def _initialize(self) -> None:
+        self.looks += 1
 
     def query_devices(self) -> list[dict[str, object]]:
         return self.devices
@@ -53,20 +65,27 @@ class FakePortAudio:
         return self._stream("out", options)
 
     def _stream(self, kind: str, options: dict[str, Any]) -> object:
-        if self.busy:
+        if self.busy or not self.plugged:
             raise PortAudioError("Device unavailable")
+        if options["samplerate"] in self.refused_hz:
+            raise PortAudioError("Invalid sample rate")
         stream = SimpleNamespace(kind=kind, active=False, closed=False, **options)
         stream.start = lambda: setattr(stream, "active", True)
         stream.close = lambda: (setattr(stream, "closed", True), self.streams.remove(stream))
         self.streams.append(stream)
+        self.opened.append(stream)
         return stream
 
-    def cycle(self, microphone: Block) -> Block:
-        """One callback of each stream; returns what was played, float32 [samples, channels]."""
+    def cycle(self, microphone: Block, *, but: str = "") -> Block:
+        """One callback of each stream, `but` of one kind; returns what was played, float32
+        [samples, channels]. The microphone's samples may have channels."""
         played = np.full((len(microphone), 2), np.nan, dtype=np.float32)
         for stream in list(self.streams):
+            if stream.kind == but:
+                continue
             if stream.kind == "in":
-                stream.callback(microphone[:, np.newaxis], len(microphone), None, 0)
+                sound = microphone if microphone.ndim == 2 else microphone[:, np.newaxis]
+                stream.callback(sound, len(microphone), None, 0)
             else:
                 stream.callback(played, len(played), None, 0)
         return played
@@ -188,29 +207,36 @@ def test_a_lost_device_is_waited_for_and_used_again() -> None:
     run(local, clock, heard.append)
     clock.wait_until(0.01)
     fake.cycle(np.zeros(4800, dtype=np.float32))
-    clock.wait_until(1.5)
+    fake.plugged = False
+    clock.wait_until(5.5)
     assert any("delivers no more sound" in text and "waiting" in text for text in notices)
     assert fake.streams == []
-    clock.wait_until(3.2)
-    assert any("sound is back" in text for text in notices)
+    fake.plugged = True
+    clock.wait_until(7.6)
     before = len(heard)
     for _ in range(10):
         clock.wait_until(clock.now() + 0.01)
         fake.cycle(np.zeros(4800, dtype=np.float32))
-    clock.wait_until(clock.now() + 0.01)
+    clock.wait_until(clock.now() + 0.11)
+    assert any("sound is back" in text for text in notices)
     assert len(heard) > before
     assert [each.end_sample for each in heard] == [512 * (n + 1) for n in range(len(heard))]
     local.stop()
     clock.wait_until(clock.now() + 0.1)
 
 
-def test_a_lost_device_ends_the_session_when_configured() -> None:
+@pytest.mark.parametrize(("kind", "name"), [("in", "Laptop Mic"), ("out", "Laptop Speakers")])
+def test_a_lost_device_ends_the_session_when_configured(kind: str, name: str) -> None:
     clock, fake = ManualClock(), FakePortAudio(DEVICES)
     local = transport(fake, clock, when_lost="end")
     errors = run(local, clock, lambda window: None)
-    clock.wait_until(2.0)
+    clock.wait_until(0.01)
+    for _ in range(60):
+        fake.cycle(np.zeros(4800, dtype=np.float32), but=kind)
+        clock.wait_until(clock.now() + 0.1)
     (error,) = errors
-    assert "Laptop Mic" in str(error)
+    assert name in str(error)
+    assert "ending, as audio.when_lost says" in str(error)
     assert fake.streams == []
 
 
@@ -223,3 +249,63 @@ def test_stop_ends_at_once_and_closes_the_streams() -> None:
     local.stop()
     clock.wait_until(0.02)
     assert fake.streams == []
+
+
+def listed(index: int, name: str, host: str = "", *, default: bool = False) -> Device:
+    return Device(index, name, 1, 2, 48_000, default, default, host)
+
+
+MIC = "Microphone (USB Mic)"
+LONG = "Microphone (Realtek High Definition Audio)"
+HOSTS = ("MME", "Windows DirectSound", "Windows WASAPI", "Windows WDM-KS")
+
+
+@pytest.mark.parametrize("output", [False, True])
+@pytest.mark.parametrize("wanted", ["USB Mic", "usb mic", MIC, MIC.upper(), " USB Mic "])
+@pytest.mark.parametrize("host", range(4))
+def test_one_device_under_several_interfaces_is_the_default_one_of_them(
+    host: int, wanted: str, output: bool
+) -> None:
+    devices = [
+        listed(4 * i + each, name, api, default=i == 0 and each == host)
+        for each, api in enumerate(HOSTS)
+        for i, name in enumerate((MIC, "Headset"))
+    ]
+    found = choose(devices, wanted, output=output)
+    assert (found.name, found.host) == (MIC, HOSTS[host])
+    other = choose(devices, "Headset", output=output)
+    assert (other.name, other.host) == ("Headset", HOSTS[host])
+
+
+def test_the_default_one_is_taken_though_interfaces_are_not_known() -> None:
+    devices = [listed(1, MIC, default=True), listed(9, MIC), listed(17, MIC)]
+    assert choose(devices, "USB Mic", output=False).index == 1
+    with pytest.raises(DeviceError, match="more than one microphone is called 'USB Mic'"):
+        choose(devices[1:], "USB Mic", output=False)
+
+
+@pytest.mark.parametrize("wanted", ["Realtek", LONG, LONG[:31]])
+def test_a_name_that_was_cut_is_the_same_device(wanted: str) -> None:
+    devices = [listed(0, "Other", "MME", default=True), listed(1, LONG[:31], "MME")]
+    devices += [listed(5, LONG, "Windows WASAPI"), listed(6, "Other", "Windows WASAPI")]
+    assert choose(devices, wanted, output=False).index in (1, 5)
+    assert choose(devices, "Realtek", output=False).index == 1
+
+
+def test_two_of_a_kind_are_told_apart_by_number() -> None:
+    devices = [
+        listed(0, MIC, "ALSA"),
+        listed(1, MIC, "ALSA"),
+        listed(2, "Box", "ALSA", default=True),
+    ]
+    with pytest.raises(DeviceError, match=r"give the number of one of 0: Microphone \(USB Mic\)"):
+        choose(devices, "USB Mic", output=False)
+    assert choose(devices, "1", output=False).index == 1
+    devices[1] = listed(1, MIC, "ALSA", default=True)
+    assert choose(devices, "USB Mic", output=False).index == 1
+
+
+def test_different_devices_of_one_word_stay_ambiguous() -> None:
+    devices = [listed(0, "USB Mic", "A", default=True), listed(1, "USB Camera", "B")]
+    with pytest.raises(DeviceError, match="more than one microphone is called 'USB'"):
+        choose(devices, "USB", output=False)
