@@ -28,7 +28,7 @@ _LOOP = "while True: pass"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BusyRow:
     """A conversation beside so many busy programs; medians, in ms after the end of speech."""
 
     busy: int
@@ -39,12 +39,12 @@ class Row:
     heard_ms: float
     """The first sound of the answer as recorded: voice to voice."""
 
-    def allowed(self, quiet: Row) -> tuple[float, float]:
+    def allowed(self, quiet: BusyRow) -> tuple[float, float]:
         """First token and first sound that are still good, in ms."""
         factor = (1 + self.busy / cores()) * ALLOWED
         return factor * quiet.first_token_ms, factor * quiet.first_sound_ms
 
-    def keeps(self, quiet: Row) -> bool:
+    def keeps(self, quiet: BusyRow) -> bool:
         """It is as good as it must be, and no answer was given up."""
         token_ms, sound_ms = self.allowed(quiet)
         in_time = self.first_token_ms <= token_ms and self.first_sound_ms <= sound_ms
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if good else 1
 
 
-def converse(busy: int, turns: int, settings: Sequence[str]) -> Row:
+def converse(busy: int, turns: int, settings: Sequence[str]) -> BusyRow:
     """One conversation beside `busy` busy programs.
 
     Raises:
@@ -88,7 +88,7 @@ def converse(busy: int, turns: int, settings: Sequence[str]) -> Row:
         raise RuntimeError(f"the conversation failed: {result.stderr[-2000:]}")
     found = json.loads(result.stdout.strip().splitlines()[-1])
     parts = found["parts_ms"]
-    return Row(
+    return BusyRow(
         busy,
         found["turns"],
         found["answered"] + found["cut_off"],

@@ -22,7 +22,7 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
     actions = bench.add_subparsers(dest="action", metavar="ACTION", required=True)
     talk = actions.add_parser(
         "conversation",
-        help="a scripted person asks, pauses, nods and interrupts, in simulated time",
+        help="a scripted person asks, pauses, says backchannels and interrupts, in simulated time",
         parents=[common],
     )
     talk.add_argument(
@@ -69,20 +69,20 @@ def run(options: argparse.Namespace, config: Config, store: Store) -> int:
 
 
 def _conversation(options: argparse.Namespace, config: Config, store: Store) -> int:
-    from s2s.bench import conversation as bench
     from s2s.bench.conditions import Conditions
+    from s2s.bench.conversation import figures, models, picture, script
 
     real = options.models == "real"
-    voice = bench.spoken_by(store) if real else bench.hum
-    models = bench.real_models(config, store) if real else None
-    steps = bench.script(options.turns, options.seed, voice)
+    voice = models.spoken_by(store) if real else script.hum
+    loaded = models.real_models(config, store) if real else None
+    steps = script.script(options.turns, options.seed, voice)
     started_s = time.perf_counter()
-    simulation = bench.run(steps, models)
-    found = bench.figures(steps, simulation, time.perf_counter() - started_s)
+    simulation = script.run(steps, loaded)
+    found = figures.figures(steps, simulation, time.perf_counter() - started_s)
     for name, value in asdict(found).items():
         print(f"{name:>26}  {value}")
     if options.picture:
-        bench.draw(options.picture, simulation)
+        picture.draw(options.picture, simulation)
     if options.wav:
         simulation.transport.save(options.wav)
     if options.log:

@@ -58,7 +58,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardTurn:
     """What was heard of one turn."""
 
     name: str
@@ -80,7 +80,7 @@ class Result:
     p90_ms: float
 
 
-def hear(turn: Turn, voice: SileroVad) -> tuple[Heard, list[Block]]:
+def hear(turn: Turn, voice: SileroVad) -> tuple[HeardTurn, list[Block]]:
     """Cut `turn` with the voice detector; returns its pauses without evidence, and the audio that
     is known at each."""
     vad = voice.open()
@@ -102,17 +102,17 @@ def hear(turn: Turn, voice: SileroVad) -> tuple[Heard, list[Block]]:
             noticed = back[0] + BLOCK_SAMPLES if back else None
             pauses.append(Pause(event.end_sample, at, noticed, 0.5, ""))
     late_ms = (started[0].onset_sample - turn.speech_start) / MS
-    return Heard(turn.name, late_ms, turn.speech_end, pauses), audio
+    return HeardTurn(turn.name, late_ms, turn.speech_end, pauses), audio
 
 
 def gather(
     turns: Iterable[Turn], transcribe: Callable[[Block], str], threads: int
-) -> tuple[list[Heard], dict[str, float]]:
+) -> tuple[list[HeardTurn], dict[str, float]]:
     """Hear every turn and ask the models at each of its pauses; also their median times, ms."""
     store = Store()
     vad = SileroVad(store.path("silero-vad"), threads=threads)
     end_of_turn = EndOfTurn(store.path("smart-turn-v3"), threads=threads)
-    gathered: list[Heard] = []
+    gathered: list[HeardTurn] = []
     model_ms: list[float] = []
     text_ms: list[float] = []
     for turn in turns:
@@ -131,7 +131,7 @@ def gather(
     return gathered, times
 
 
-def evidence(folder: Path, threads: int) -> tuple[list[Heard], dict[str, float]]:
+def evidence(folder: Path, threads: int) -> tuple[list[HeardTurn], dict[str, float]]:
     """What was heard of the turns in `folder`: read back, or gathered and kept."""
     kept = folder / "evidence.json"
     if not kept.is_file():
@@ -139,13 +139,13 @@ def evidence(folder: Path, threads: int) -> tuple[list[Heard], dict[str, float]]
         kept.write_text(json.dumps({"times": times, "turns": [asdict(one) for one in heard]}))
     stored = json.loads(kept.read_text())
     turns = [
-        Heard(**{**turn, "pauses": [Pause(**pause) for pause in turn["pauses"]]})
+        HeardTurn(**{**turn, "pauses": [Pause(**pause) for pause in turn["pauses"]]})
         for turn in stored["turns"]
     ]
     return turns, stored["times"]
 
 
-def without_text(turns: list[Heard]) -> list[Heard]:
+def without_text(turns: list[HeardTurn]) -> list[HeardTurn]:
     return [
         replace(turn, pauses=[replace(pause, text="") for pause in turn.pauses]) for turn in turns
     ]
@@ -158,7 +158,7 @@ def _transcriber(threads: int) -> Callable[[Block], str]:
     return lambda audio: recogniser.transcribe(audio, language="en").text
 
 
-def judge(turns: list[Heard], wait_ms: Callable[[Pause], float], models_ms: float) -> Result:
+def judge(turns: list[HeardTurn], wait_ms: Callable[[Pause], float], models_ms: float) -> Result:
     """Let `wait_ms` decide at each pause; models take `models_ms` after the pause is noticed."""
     cut_turns, cut_pauses, delays = 0, 0, []
     for turn in turns:
@@ -185,7 +185,7 @@ def policy(config: GraceConfig) -> Callable[[Pause], float]:
     return lambda pause: grace_ms(pause.probability, pause.text, config, "en")
 
 
-def curve(turns: list[Heard], config: GraceConfig, models_ms: float) -> list[Result]:
+def curve(turns: list[HeardTurn], config: GraceConfig, models_ms: float) -> list[Result]:
     """The policy from quick to patient: its bias moved in steps."""
     biases = np.arange(-4.0, 4.01, 0.25)
     return [
@@ -194,7 +194,7 @@ def curve(turns: list[Heard], config: GraceConfig, models_ms: float) -> list[Res
     ]
 
 
-def silence_curve(turns: list[Heard]) -> list[Result]:
+def silence_curve(turns: list[HeardTurn]) -> list[Result]:
     """Silence alone, 200 to 1600 ms of it."""
     return [judge(turns, lambda _, wait=wait: wait, 0.0) for wait in range(200, 1601, 100)]
 
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="write the curves here (PNG)")
     arguments = parser.parse_args()
 
-    turns: list[Heard] = []
+    turns: list[HeardTurn] = []
     times: dict[str, float] = {}
     for folder in arguments.turns:
         if not (folder / "turns.json").is_file():

@@ -1,4 +1,4 @@
-"""Measure whole conversations in which someone speaks over a reply: nods and interruptions.
+"""Measure whole conversations in which someone speaks over a reply: backchannels and interruptions.
 
     python scripts/benchmark_interruptions.py
     python scripts/benchmark_interruptions.py --words others --voices hibari,piper
@@ -6,9 +6,9 @@
 
 The whole pipeline runs in simulated time with the real voice detector and the real recogniser; what
 each of their calls took of a processor is added to the clock. Answers are scripted. In each
-conversation a question is asked and something is said over the reply: a nod, which must not end
-it, or an interruption, which must. Everything is read off the recording and the events: whether the
-reply went on, and when the last of it was heard. --words chooses the texts (the policy was made
+conversation a question is asked and something is said over the reply: a backchannel, which must not
+end it, or an interruption, which must. Everything is read off the recording and the events: whether
+the reply went on, and when the last of it was heard. --words chooses the texts (the policy was made
 with `usual`; `others` it has never seen), --recordings adds beginnings of human sentences (the
 folder of make_turn_audio.py). Prints each mistake, a table and, last, one line of JSON.
 
@@ -44,7 +44,7 @@ from s2s.stt.moonshine import Moonshine, MoonshineConfig
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation
 from s2s.turns.vad import SileroVad
 
-NODS = {
+BACKCHANNELS = {
     "usual": (
         "Mm-hmm.", "Yeah.", "Okay.", "Right.", "Uh-huh.", "I see.", "Yes.", "Oh, okay.",
         "Yeah, yeah.", "Sure.",
@@ -54,7 +54,7 @@ NODS = {
         "Okay, good.",
     ),
 }  # fmt: skip
-ORDERS = {
+INTERRUPTIONS = {
     "usual": (
         "Stop.", "Wait a minute.", "What about tomorrow?", "No, that's wrong.", "How far is it?",
         "Hold on.", "Can you repeat that?", "I meant the other one.", "Actually, never mind.",
@@ -80,7 +80,7 @@ class Clip:
     text: str
     voice: str
     audio: Block
-    nod: bool
+    backchannel: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def recorded(folder: Path, count: int) -> Iterator[Clip]:
     for mark in marks[:: max(1, len(marks) // count)][:count]:
         audio, _ = read_wav(folder / f"{mark['name']}.wav", PIPELINE_HZ)
         speech = audio[mark["speech_start"] : mark["speech_end"]]
-        yield Clip(mark["text"], "recording", trimmed(speech), nod=False)
+        yield Clip(mark["text"], "recording", trimmed(speech), backchannel=False)
 
 
 # --- the conversation ----------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def outcome(clip: Clip, simulation: Simulation, onset_s: float) -> Outcome:
         quiet_since = last_s
     texts = [event.text for _, event in events if isinstance(event, Heard)]
     return Outcome(
-        right=first.status == ("completed" if clip.nod else "cancelled"),
+        right=first.status == ("completed" if clip.backchannel else "cancelled"),
         silenced=bool(stops),
         stop_ms=1000 * (last_s - onset_s),
         after_decision_ms=1000 * (last_s - quiet_since),
@@ -241,16 +241,20 @@ def outcome(clip: Clip, simulation: Simulation, onset_s: float) -> Outcome:
 
 def rows(clips: Sequence[Clip], outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Figures by their names, in the order of the table."""
-    nods = [o for c, o in zip(clips, outcomes, strict=True) if c.nod]
-    orders = [o for c, o in zip(clips, outcomes, strict=True) if not c.nod]
-    stopped = [o for o in orders if o.right]
-    figures: dict[str, float] = {"nods": len(nods)}
-    if nods:
-        figures["nods_resumed_rate"] = sum(o.right for o in nods) / len(nods)
-        figures["nods_never_silenced_rate"] = sum(not o.silenced for o in nods) / len(nods)
-    figures["interruptions"] = len(orders)
+    backchannels = [o for c, o in zip(clips, outcomes, strict=True) if c.backchannel]
+    interruptions = [o for c, o in zip(clips, outcomes, strict=True) if not c.backchannel]
+    stopped = [o for o in interruptions if o.right]
+    figures: dict[str, float] = {"backchannels": len(backchannels)}
+    if backchannels:
+        figures["backchannels_resumed_rate"] = sum(o.right for o in backchannels) / len(
+            backchannels
+        )
+        figures["backchannels_never_silenced_rate"] = sum(
+            not o.silenced for o in backchannels
+        ) / len(backchannels)
+    figures["interruptions"] = len(interruptions)
     if stopped:
-        figures["interruptions_cancelled_rate"] = len(stopped) / len(orders)
+        figures["interruptions_cancelled_rate"] = len(stopped) / len(interruptions)
         for share, name in ((0.5, "p50"), (0.95, "p95")):
             figures[f"stop_ms_{name}"] = percentile([o.stop_ms for o in stopped], share)
         after = [o.after_decision_ms for o in stopped]
@@ -260,7 +264,9 @@ def rows(clips: Sequence[Clip], outcomes: Sequence[Outcome]) -> dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure conversations with speech over a reply.")
-    parser.add_argument("--words", choices=sorted(NODS), default="usual", help="texts to say")
+    parser.add_argument(
+        "--words", choices=sorted(BACKCHANNELS), default="usual", help="texts to say"
+    )
     parser.add_argument("--voices", default=",".join(VOICES), help=f"of {', '.join(VOICES)}")
     parser.add_argument("--recordings", type=Path, help="folder of make_turn_audio.py")
     options = parser.parse_args()
@@ -271,9 +277,12 @@ def main() -> None:
     store = Store()
     voices = {name: voice(name, Resources(store, 1)) for name in names}
     clips = [
-        Clip(text, name, say(text), nod)
+        Clip(text, name, say(text), backchannel)
         for name, say in voices.items()
-        for nod, texts in ((True, NODS[options.words]), (False, ORDERS[options.words]))
+        for backchannel, texts in (
+            (True, BACKCHANNELS[options.words]),
+            (False, INTERRUPTIONS[options.words]),
+        )
         for text in texts
     ]
     if options.recordings:
@@ -284,7 +293,7 @@ def main() -> None:
     for clip in clips:
         outcomes.append(hold(clip, question, listener))
         if not outcomes[-1].right:
-            kind = "nod" if clip.nod else "interruption"
+            kind = "backchannel" if clip.backchannel else "interruption"
             print(f"  {kind} {clip.text!r} by {clip.voice}, heard as {outcomes[-1].text!r}: wrong")
     figures = rows(clips, outcomes)
     figures["transcript_ms_p50"] = 1000 * percentile(listener.costs_s, 0.5)

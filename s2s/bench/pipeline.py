@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def idle(config: configuration.Config, models: Models, process: psutil.Process) -> float:
-    """CPU time of a session in which nobody says anything, as a share of one core."""
+    """CPU time of a session in which nothing is said, as a share of one core."""
     clock = SystemClock()
     script = Script([], end_quiet_s=IDLE_S)
     transport = WavTransport(script, Playback(clock, OUTPUT_HZ), clock)

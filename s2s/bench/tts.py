@@ -45,7 +45,7 @@ TEXTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VoiceRow:
     """Measures of one text over all runs."""
 
     characters: int
@@ -60,12 +60,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VoiceReport:
     """The JSON line."""
 
     tts: str
     options: dict[str, str]
-    rows: list[Row]
+    rows: list[VoiceRow]
     load_s: float
     warm_s: float
     peak_memory_mb: float
@@ -106,7 +106,7 @@ def main() -> None:
         voice.close()
 
     rows = [row(text, [run[n] for run in runs]) for n, text in enumerate(texts)]
-    report = Report(
+    report = VoiceReport(
         tts=backend.name,
         options=options,
         rows=rows,
@@ -169,12 +169,12 @@ def speak(voice: Synthesizer, text: str, arguments: argparse.Namespace) -> Arriv
     return record(chunks, voice.capabilities.sample_rate_hz, SystemClock())
 
 
-def row(text: str, runs: list[Arrivals]) -> Row:
+def row(text: str, runs: list[Arrivals]) -> VoiceRow:
     """Sum up the runs of one text."""
     first_ms = [1000 * run.first_audio_s for run in runs]
     start_ms = [1000 * run.uninterrupted_start_s for run in runs]
     gaps_ms = [1000 * gap for run in runs for gap in run.gaps_s] or [0.0]
-    return Row(
+    return VoiceRow(
         characters=len(text),
         audio_s=round(statistics.median(run.audio_s for run in runs), 2),
         ttfa_p50_ms=round(percentile(first_ms, 0.5), 1),
@@ -187,7 +187,7 @@ def row(text: str, runs: list[Arrivals]) -> Row:
     )
 
 
-def show(report: Report) -> None:
+def show(report: VoiceReport) -> None:
     """Print the table."""
     print(
         f"{report.tts}: load {report.load_s} s, warm-up {report.warm_s} s, peak memory "

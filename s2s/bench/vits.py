@@ -50,7 +50,7 @@ TEXTS = {
 
 
 @dataclass
-class Worker:
+class EngineProcess:
     """An engine's process, seen from outside."""
 
     engine: str
@@ -58,7 +58,7 @@ class Worker:
     process: subprocess.Popen[str]
 
     @classmethod
-    def start(cls, engine: str, python: str, model: Path, threads: int) -> Worker:
+    def start(cls, engine: str, python: str, model: Path, threads: int) -> EngineProcess:
         """Start the process and wait until its voice is loaded."""
         command = [python, str(WORKER), engine, "--model", str(model)]
         env = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": str(threads)}
@@ -79,13 +79,13 @@ class Worker:
                 return line.removeprefix(word).strip()
         raise RuntimeError(f"{self.engine} ended with {self.process.wait()}")
 
-    def run(self, ids: list[int]) -> Run:
+    def run(self, ids: list[int]) -> EngineRun:
         """Speak once."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(ids) + "\n")
         self.process.stdin.flush()
         told = json.loads(self.line("run"))
-        return Run([(t, n) for t, n in told["arrivals"]], told["peak_mb"])
+        return EngineRun([(t, n) for t, n in told["arrivals"]], told["peak_mb"])
 
     def stop(self) -> None:
         """End the process."""
@@ -95,7 +95,7 @@ class Worker:
 
 
 @dataclass
-class Run:
+class EngineRun:
     """One utterance: when each piece came, and how long it is."""
 
     arrivals: list[tuple[float, int]]
@@ -127,13 +127,13 @@ class Run:
 
 
 @dataclass
-class Row:
+class EngineRow:
     """Medians of one engine on one text."""
 
     engine: str
     threads: int
     text: str
-    runs: list[Run] = field(default_factory=list)
+    runs: list[EngineRun] = field(default_factory=list)
 
     def figures(self, rate_hz: int) -> dict[str, object]:
         """The row as it is printed."""
@@ -155,15 +155,15 @@ class Row:
 
 
 def measure(
-    workers: list[Worker], phonemes: dict[str, list[int]], repeats: int
-) -> dict[tuple[str, str], Row]:
+    workers: list[EngineProcess], phonemes: dict[str, list[int]], repeats: int
+) -> dict[tuple[str, str], EngineRow]:
     """Every engine on every text, `repeats` times, after one run that does not count.
 
     The order of the engines turns from text to text, and each says the shortest text unheard
     before it is timed: what another engine or the system pushed out of the caches is back then.
     """
     warm = min(phonemes.values(), key=len)
-    rows = {(w.engine, t): Row(w.engine, w.threads, t) for t in phonemes for w in workers}
+    rows = {(w.engine, t): EngineRow(w.engine, w.threads, t) for t in phonemes for w in workers}
     for repeat in range(repeats + 1):
         for text, ids in phonemes.items():
             workers = workers[1:] + workers[:1]
@@ -276,13 +276,13 @@ def main() -> None:
     figures: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as scratch:
         for threads in args.threads:
-            workers: list[Worker] = []
+            workers: list[EngineProcess] = []
             try:
                 for engine, python in pythons.items():
                     if python is None:
                         continue
                     own = copied(model, (args.work_folder or Path(scratch)) / engine)
-                    workers.append(Worker.start(engine, python, own, threads))
+                    workers.append(EngineProcess.start(engine, python, own, threads))
                 rows = measure(workers, phonemes, args.repeats)
             finally:
                 for worker in workers:

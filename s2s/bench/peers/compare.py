@@ -56,7 +56,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PeerRow:
     """Measures of one peer; times are medians over its utterances."""
 
     peer: str
@@ -73,14 +73,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PeerReport:
     """The JSON line. ``failed``: what could not run, and why."""
 
     checkpoint: str
     threads: int
     frames: int
     runs: int
-    rows: list[Row]
+    rows: list[PeerRow]
     failed: dict[str, str]
     conditions: Conditions
 
@@ -92,7 +92,7 @@ class PeerError(RuntimeError):
 def main() -> None:
     """Parse, measure one after the other, print."""
     arguments = parse(sys.argv[1:])
-    rows: list[Row] = []
+    rows: list[PeerRow] = []
     failed: dict[str, str] = {}
     for peer in arguments.peer:
         print(f"{peer.label} ...", file=sys.stderr)
@@ -100,7 +100,7 @@ def main() -> None:
             rows.append(measure(peer, arguments))
         except PeerError as error:
             failed[peer.label] = str(error)
-    report = Report(
+    report = PeerReport(
         checkpoint=arguments.checkpoint.name,
         threads=arguments.threads,
         frames=arguments.frames,
@@ -138,7 +138,7 @@ def peer(text: str) -> Peer:
     return Peer(name, variant, python or sys.executable)
 
 
-def measure(peer: Peer, arguments: argparse.Namespace) -> Row:
+def measure(peer: Peer, arguments: argparse.Namespace) -> PeerRow:
     """Run one peer. Raises PeerError."""
     model, options = MODELS[peer.name](peer, arguments.checkpoint, arguments.scratch)
     command = [
@@ -156,7 +156,7 @@ def measure(peer: Peer, arguments: argparse.Namespace) -> Row:
         raise PeerError(found["error"])
     runs = [Arrivals(tuple(run["at_s"]), tuple(run["lasts_s"])) for run in found["runs"]]
     middle = statistics.median
-    return Row(
+    return PeerRow(
         peer=peer.label,
         package=found["package"],
         version=found["version"],
@@ -260,7 +260,7 @@ MODELS: dict[str, Callable[[Peer, Path, Path], Made]] = {
 }
 
 
-def show(report: Report) -> None:
+def show(report: PeerReport) -> None:
     """Print the table, fastest first."""
     print(
         f"Qwen3-TTS {report.checkpoint}, {report.threads} thread(s), {report.runs} utterances of "

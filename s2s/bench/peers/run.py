@@ -40,10 +40,10 @@ def voice(width: int) -> np.ndarray:
 
 def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
     """This project's engine. options: quant, predictor_quant, backend, home."""
-    from s2s.bench.qwen3.settings import Setting, open_setting, warm
+    from s2s.bench.qwen3.settings import BenchSetting, open_setting, warm
     from s2s.bench.qwen3.utterances import exactly
 
-    setting = Setting(
+    setting = BenchSetting(
         source=model,
         home=Path(options["home"]),
         quant=options["quant"],

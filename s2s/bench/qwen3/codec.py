@@ -32,7 +32,7 @@ CHECKED_FRAMES = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CodecRow:
     """Milliseconds a frame, for one device, number of threads and of frames a call."""
 
     device: str
@@ -45,10 +45,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CodecReport:
     """The JSON line."""
 
-    rows: list[Row]
+    rows: list[CodecRow]
     first_call_ms: dict[str, dict[int, float]]
     build_s: dict[str, float]
     load_s: dict[str, float]
@@ -88,9 +88,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def measure(folder: Path, cache: Path, arguments: argparse.Namespace) -> Report:
+def measure(folder: Path, cache: Path, arguments: argparse.Namespace) -> CodecReport:
     """Everything, one device after the other."""
-    report = Report(
+    report = CodecReport(
         rows=[],
         first_call_ms={},
         build_s={},
@@ -107,7 +107,7 @@ def measure(folder: Path, cache: Path, arguments: argparse.Namespace) -> Report:
 
 
 def measure_device(
-    device: str, folder: Path, cache: Path, arguments: argparse.Namespace, report: Report
+    device: str, folder: Path, cache: Path, arguments: argparse.Namespace, report: CodecReport
 ) -> None:
     """One number of threads after the other, into the report."""
     random = np.random.default_rng(0)
@@ -159,10 +159,12 @@ def calls(
     return wall_ms, cpu_ms
 
 
-def row(device: str, threads: int, frames: int, wall_ms: list[float], cpu_ms: list[float]) -> Row:
+def row(
+    device: str, threads: int, frames: int, wall_ms: list[float], cpu_ms: list[float]
+) -> CodecRow:
     """A line of the table."""
     p50_ms = percentile(wall_ms, 0.5)
-    return Row(
+    return CodecRow(
         device=device,
         threads=threads,
         frames=frames,
@@ -182,7 +184,7 @@ def streaming_snr_db(decoder: CheckpointDecoder, codes: np.ndarray) -> float:
     return float(10 * np.log10(np.mean(np.square(whole)) / max(noise, 1e-30)))
 
 
-def show(report: Report) -> None:
+def show(report: CodecReport) -> None:
     """Print the table."""
     for device, first_ms in report.first_call_ms.items():
         first = ", ".join(f"{ms} ms on {n} thread(s)" for n, ms in first_ms.items())

@@ -35,7 +35,7 @@ from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, residen
 from s2s.bench.pictures import draw_arrivals, draw_soak
 from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
-    Setting,
+    BenchSetting,
     open_setting,
     schedule_name,
     warm,
@@ -54,7 +54,7 @@ ABORTED_BY_S = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CoreRow:
     """Measures of one setting."""
 
     label: str
@@ -73,7 +73,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CoreReport:
     """The JSON line."""
 
     weights: str
@@ -82,7 +82,7 @@ class Report:
     backend: str
     threads: int
     frames: int
-    rows: list[Row]
+    rows: list[CoreRow]
     soak: Soak | None
     conditions: Conditions
 
@@ -96,7 +96,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Loaded:
     """What was opened, in words."""
 
     weights: str
@@ -111,13 +111,13 @@ def main() -> None:
     arguments = parse(sys.argv[1:])
     settings = plan(arguments, alone(checkpoint, arguments))
     opened = alone(prepare, settings[0])
-    measures: list[tuple[Row, list[Arrivals]]] = []
+    measures: list[tuple[CoreRow, list[Arrivals]]] = []
     soaked: Soak | None = None
     if arguments.soak:
         soaked = alone(soak, settings[-1], arguments.soak)
     else:
         measures = [alone(measure, setting) for setting in settings]
-    report = Report(
+    report = CoreReport(
         **asdict(opened),
         threads=arguments.threads,
         frames=arguments.frames,
@@ -218,10 +218,10 @@ def checkpoint(arguments: argparse.Namespace) -> Path:
     return folder
 
 
-def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
+def plan(arguments: argparse.Namespace, source: Path) -> list[BenchSetting]:
     """The rows: without draft tokens, with them, and with their acceptance emulated, as asked."""
     done = read_record(source)  # a converted folder is taken as it is
-    plain = Setting(
+    plain = BenchSetting(
         source=source,
         home=arguments.scratch,
         quant=arguments.quant or (done.quant if done else DEFAULT_QUANT),
@@ -241,13 +241,13 @@ def plan(arguments: argparse.Namespace, source: Path) -> list[Setting]:
     return settings
 
 
-def prepare(setting: Setting) -> Opened:
+def prepare(setting: BenchSetting) -> Loaded:
     """Convert and open the model once, so that everything is there that the first time leaves."""
     model = open_setting(setting)
     language = model.language
     model.close()
     placements = dict.fromkeys((str(language.talker), str(language.predictor)))
-    return Opened(
+    return Loaded(
         weights=model.folder.name,
         quant=language.quants.talker,
         predictor_quant=language.quants.predictor or language.quants.talker,
@@ -255,7 +255,7 @@ def prepare(setting: Setting) -> Opened:
     )
 
 
-def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
+def measure(setting: BenchSetting) -> tuple[CoreRow, list[Arrivals]]:
     """One row, and when the chunks of its utterances came."""
     began_s = perf_counter()
     model = open_setting(setting)
@@ -272,7 +272,7 @@ def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
     model.engine.close()
     stopped_s = [each / 1000 for each in aborts_ms if each is not None]
-    row = Row(
+    row = CoreRow(
         label=setting.label,
         draft_tokens=setting.draft_tokens,
         emulated_codes_a_pass=setting.codes_a_pass,
@@ -289,7 +289,7 @@ def measure(setting: Setting) -> tuple[Row, list[Arrivals]]:
     return row, [run.arrivals for run in runs]
 
 
-def show(report: Report) -> None:
+def show(report: CoreReport) -> None:
     """Print the table."""
     print(report.title)
     if report.soak:
@@ -321,7 +321,7 @@ def show(report: Report) -> None:
     print()
 
 
-def draw(picture: Path, report: Report, runs: list[list[Arrivals]]) -> None:
+def draw(picture: Path, report: CoreReport, runs: list[list[Arrivals]]) -> None:
     """One picture a row, or one of a soak; the first has the given name."""
     name = f"Qwen3-TTS {report.weights}, {report.threads} threads"
     if report.soak:

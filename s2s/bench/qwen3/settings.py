@@ -21,7 +21,7 @@ WARM_SCHEDULE = ScheduleConfig(initial_codec_chunk_frames=1, codec_chunk_frames=
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class BenchSetting:
     """What is measured: a model, where and how it is computed, and how much of it is spoken."""
 
     source: Path
@@ -51,7 +51,7 @@ class Setting:
         return f"{self.draft_tokens} draft tokens, emulated {self.codes_a_pass} codes a pass"
 
 
-def open_setting(setting: Setting) -> Qwen3Model:
+def open_setting(setting: BenchSetting) -> Qwen3Model:
     """The model of a setting. Raises what ``open_model`` does."""
     model = open_model(
         setting.source,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from s2s.bench.conditions import Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.qwen3.settings import Setting, open_setting, warm
+from s2s.bench.qwen3.settings import BenchSetting, open_setting, warm
 from s2s.tts.qwen3 import FRAME_MS
 
 
@@ -24,7 +24,7 @@ class Soak:
     others_cores: float | None
 
 
-def soak(setting: Setting, minutes: float) -> Soak:
+def soak(setting: BenchSetting, minutes: float) -> Soak:
     """Speak one utterance after the other for so many minutes."""
     model = open_setting(setting)
     at: list[float] = []

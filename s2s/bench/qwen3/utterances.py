@@ -57,7 +57,7 @@ def acceptance_rate(codes_a_pass: float, draft_tokens: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class TimedUtterance:
     """One utterance: its report, and when its chunks came."""
 
     report: Report
@@ -88,13 +88,13 @@ class Bench:
             pass
         return speech.report
 
-    def utterance(self, frames: int, seed: int) -> Utterance:
+    def utterance(self, frames: int, seed: int) -> TimedUtterance:
         """The same, with the arrivals of its chunks. Raises RuntimeError when it ended early."""
         report = self.speak(frames, seed)
         if report.frames != frames:
             raise RuntimeError(f"{report.frames} of {frames} frames: {report.stop_reason}")
         lasts_s = tuple(size * FRAME_MS / 1000 for size in report.chunk_frames)
-        return Utterance(report, Arrivals(tuple(report.chunk_at_s), lasts_s))
+        return TimedUtterance(report, Arrivals(tuple(report.chunk_at_s), lasts_s))
 
     def abort_ms(self, after_s: float, seed: int, frames: int = 1000) -> float | None:
         """How long it takes until nothing is computed any more when the speech goes stale
@@ -156,7 +156,7 @@ class Summary:
     audio_s: float
 
     @classmethod
-    def of(cls, runs: list[Utterance]) -> Summary:
+    def of(cls, runs: list[TimedUtterance]) -> Summary:
         """Of at least one utterance."""
         reports = [run.report for run in runs]
         audio_s = sum(run.arrivals.audio_s for run in runs)

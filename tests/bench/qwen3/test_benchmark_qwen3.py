@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from s2s.bench.qwen3.settings import schedule_name
-from s2s.bench.qwen3.utterances import Summary, Times, Utterance, acceptance_rate
+from s2s.bench.qwen3.utterances import Summary, TimedUtterance, Times, acceptance_rate
 from s2s.bench.synthesis import Arrivals
 from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import Report, ScheduleConfig
@@ -45,7 +45,7 @@ def test_a_schedule_in_words(schedule: ScheduleConfig, name: str) -> None:
     assert schedule_name(schedule) == name
 
 
-def example() -> Utterance:
+def example() -> TimedUtterance:
     report = Report(
         talker_s=[0.02, 0.03],
         predictor_s=[0.04, 0.06],
@@ -56,7 +56,7 @@ def example() -> Utterance:
         frames=3,
         forward_passes=39,
     )
-    return Utterance(report, Arrivals((0.2, 0.5), (0.08, 0.16)))
+    return TimedUtterance(report, Arrivals((0.2, 0.5), (0.08, 0.16)))
 
 
 def test_a_summary_sums_up_all_utterances() -> None:
