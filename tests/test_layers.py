@@ -42,7 +42,6 @@ HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "pi
 
 MAX_FILE_LINES = 400
 LONGER = {
-    "testing.random_checkpoint": "every tensor of the official layout, in one list",
     "tts.vits.graph.stepwise": "one rewriting of a graph, operator by operator",
 }
 """Files that may be longer, each with its reason."""

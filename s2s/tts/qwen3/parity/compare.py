@@ -20,7 +20,13 @@ from s2s.tts.qwen3.folders import CONVERTED_FOLDER
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.language import load_language
 from s2s.tts.qwen3.parity.quality import Quality, compare
-from s2s.tts.qwen3.parity.tensors import Difference, Recording, differences, record
+from s2s.tts.qwen3.parity.tensors import (
+    Difference,
+    Recording,
+    differences,
+    first_divergence,
+    record,
+)
 from s2s.tts.qwen3.reference import (
     Cache,
     ReferenceEmbeddings,
@@ -81,8 +87,7 @@ class Parity:
             model = ggml.load(folder, self._spec, self._threads, trace=seen).language
             record(model, seen, self._prompt_of(model), codes)
         found = tuple(differences(self._recording, seen))
-        first = next((each for each in found if each.relative > tolerance), None)
-        return Traced(quant, found, first)
+        return Traced(quant, found, first_divergence(self._recording, seen, tolerance))
 
     def _quality(self, written: str, frames: int) -> Quality:
         backend, _, quant = written.rpartition(":")

@@ -140,14 +140,6 @@ def list_voices(folder: Path) -> list[VoiceEntry]:
     return [_entry(path) for path in paths]
 
 
-def remove_voice(name: str, folder: Path) -> None:
-    """Delete the voice. Raises VoiceError when there is none."""
-    try:
-        _path(name, folder).unlink()
-    except FileNotFoundError:
-        raise VoiceError(f"no voice named {name!r}") from None
-
-
 def _entry(path: Path) -> VoiceEntry:
     name = path.name.removesuffix(SUFFIX)
     try:
