@@ -55,7 +55,7 @@ def s2s(model: Path, threads: int, options: dict[str, str]) -> Speak:
     bench = warm(opened)
 
     def speak(frames: int, seed: int) -> Iterator[int]:
-        speech = opened.engine.speak(
+        speech = opened.speak(
             bench.request,
             seed=seed,
             schedule=bench.schedule,

@@ -270,7 +270,7 @@ def measure(setting: BenchSetting) -> tuple[CoreRow, list[Arrivals]]:
         bench.abort_ms(moment.uniform(0, ABORTED_BY_S), seed) for seed in range(setting.aborts)
     ]
     after_ms = 1000 * bench.utterance(WARM_FRAMES, 0).arrivals.first_audio_s
-    model.engine.close()
+    model.close()
     stopped_s = [each / 1000 for each in aborts_ms if each is not None]
     row = CoreRow(
         label=setting.label,

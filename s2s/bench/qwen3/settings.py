@@ -72,7 +72,7 @@ def open_setting(setting: BenchSetting) -> Qwen3Model:
 def warm(model: Qwen3Model, chunk_frames: int | None = None) -> Bench:
     """What speaks with the model, after it has spoken unheard, twice. The schedule is the one for
     its speed, as in use, or chunks of the given size."""
-    bench = Bench(model.engine, model.spec, WARM_SCHEDULE)
+    bench = Bench(model, WARM_SCHEDULE)
     bench.speak(WARM_FRAMES, 0)
     costs = bench.speak(WARM_FRAMES, 1).costs(model.overlapped)
     bench.schedule = edge_schedule(costs)

@@ -38,7 +38,7 @@ def soak(setting: BenchSetting, minutes: float) -> Soak:
         rtf.append(round(run.arrivals.real_time_factor, 3))
         memory_mb.append(round(resident_memory_mb(), 1))
         at.append(round((perf_counter() - began_s) / 60, 3))
-    model.engine.close()
+    model.close()
     return Soak(
         label=setting.label,
         minutes=at,

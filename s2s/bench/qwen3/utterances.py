@@ -19,7 +19,7 @@ from s2s.tts.qwen3 import (
     FRAME_MS,
     Generation,
     Kind,
-    Qwen3Engine,
+    Qwen3Model,
     Reference,
     Report,
     Request,
@@ -65,28 +65,16 @@ class TimedUtterance:
 
 
 class Bench:
-    """Speaks utterances of a fixed number of frames with one engine and one voice."""
+    """Speaks utterances of a fixed number of frames with one model and one voice."""
 
-    def __init__(
-        self, engine: Qwen3Engine, spec: Spec, schedule: ScheduleConfig | None = None
-    ) -> None:
-        self.engine = engine
+    def __init__(self, model: Qwen3Model, schedule: ScheduleConfig | None = None) -> None:
         self.schedule = schedule or ScheduleConfig()
-        self._spec = spec
-        self.request = request(spec)
+        self.request = request(model.spec)
+        self._model = model
 
     def speak(self, frames: int, seed: int, stale: Callable[[], bool] = lambda: False) -> Report:
         """An utterance of ``frames``, read as fast as it comes."""
-        speech = self.engine.speak(
-            self.request,
-            seed=seed,
-            schedule=self.schedule,
-            generation=exactly(self._spec.generation, frames),
-            stale=stale,
-        )
-        for _ in speech.chunks:
-            pass
-        return speech.report
+        return self._model.speak_frames(self.request, frames, self.schedule, seed=seed, stale=stale)
 
     def utterance(self, frames: int, seed: int) -> TimedUtterance:
         """The same, with the arrivals of its chunks. Raises RuntimeError when it ended early."""

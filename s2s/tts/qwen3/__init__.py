@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.diagnosis import Diagnosis, diagnose
     from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig, edge_schedule
     from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrim
-    from s2s.tts.qwen3.engine.engine import Engine, Speech
+    from s2s.tts.qwen3.engine.engine import Speech
     from s2s.tts.qwen3.engine.report import Report
     from s2s.tts.qwen3.engine.sounding import Chunk
     from s2s.tts.qwen3.errors import Qwen3Error
     from s2s.tts.qwen3.folders import CALIBRATION_FILE
-    from s2s.tts.qwen3.model import Placement, Qwen3Engine, Qwen3Model, open_model
+    from s2s.tts.qwen3.model import Placement, Qwen3Model, open_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
     from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
@@ -46,78 +46,31 @@ if TYPE_CHECKING:
     )
     from s2s.tts.qwen3.voices.store import Voice, VoiceEntry
 
-_MODULES = {
-    "backends": (
-        "AUTO",
-        "BACKENDS",
-        "DEFAULT_QUANT",
-    ),
-    "calibrate.cache": ("CalibrationCache", "Speed"),
-    "checkpoint.spec": (
-        "Generation",
-        "Kind",
-        "Spec",
-    ),
-    "codec.decoder": ("CheckpointDecoder", "CodecState"),
-    "codec.open": ("open_decoder",),
-    "convert": ("convert_model",),
-    "diagnosis": (
-        "Diagnosis",
-        "diagnose",
-    ),
-    "engine.chunk_schedule": (
-        "FRAME_MS",
-        "ScheduleConfig",
-        "edge_schedule",
-    ),
-    "engine.edges": (
-        "UNTOUCHED",
-        "StartTrim",
-    ),
-    "engine.engine": (
-        "Engine",
-        "Speech",
-    ),
-    "engine.report": ("Report",),
-    "engine.sounding": ("Chunk",),
-    "errors": ("Qwen3Error",),
-    "folders": ("CALIBRATION_FILE",),
-    "model": (
-        "Placement",
-        "Qwen3Engine",
-        "Qwen3Model",
-        "open_decoder",
-        "open_model",
-    ),
-    "parity.compare": (
-        "RANDOM_WEIGHTS",
-        "Parity",
-        "open_parity",
-        "trace_table",
-    ),
-    "parity.quality": (
-        "Quality",
-        "quality_table",
-    ),
-    "text.prompt": (
-        "Reference",
-        "Request",
-        "check_request",
-    ),
-    "text.segments": ("segments",),
-    "text.stream": ("TextFeed",),
-    "voices.enrol": (
-        "VOICE_RATE_HZ",
-        "EnrolledVoice",
-        "enrol_voice",
-        "enrolled_voices",
-    ),
-    "voices.store": (
-        "Voice",
-        "VoiceEntry",
-    ),
+_NAMES = {
+    "backends": "AUTO BACKENDS DEFAULT_QUANT",
+    "calibrate.cache": "CalibrationCache Speed",
+    "checkpoint.spec": "Generation Kind Spec",
+    "codec.decoder": "CheckpointDecoder CodecState",
+    "codec.open": "open_decoder",
+    "convert": "convert_model",
+    "diagnosis": "Diagnosis diagnose",
+    "engine.chunk_schedule": "FRAME_MS ScheduleConfig edge_schedule",
+    "engine.edges": "UNTOUCHED StartTrim",
+    "engine.engine": "Speech",
+    "engine.report": "Report",
+    "engine.sounding": "Chunk",
+    "errors": "Qwen3Error",
+    "folders": "CALIBRATION_FILE",
+    "model": "Placement Qwen3Model open_model",
+    "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
+    "parity.quality": "Quality quality_table",
+    "text.prompt": "Reference Request check_request",
+    "text.segments": "segments",
+    "text.stream": "TextFeed",
+    "voices.enrol": "VOICE_RATE_HZ EnrolledVoice enrol_voice enrolled_voices",
+    "voices.store": "Voice VoiceEntry",
 }
-"""Where each name comes from; loaded when one is first asked for."""
+"""Where each name comes from."""
 
 __all__ = [
     "AUTO",
@@ -133,14 +86,12 @@ __all__ = [
     "Chunk",
     "CodecState",
     "Diagnosis",
-    "Engine",
     "EnrolledVoice",
     "Generation",
     "Kind",
     "Parity",
     "Placement",
     "Quality",
-    "Qwen3Engine",
     "Qwen3Error",
     "Qwen3Model",
     "Reference",
@@ -170,10 +121,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """A name of `__all__`, and no other. Raises AttributeError."""
-    for module, names in _MODULES.items():
-        if name in names:
-            value: object = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value
-            return value
+    """A name of ``__all__``, loaded when it is first used. Raises AttributeError for another."""
+    for module, names in _NAMES.items():
+        if name in names.split():
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
     raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")

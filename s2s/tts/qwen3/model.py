@@ -107,13 +107,21 @@ class Qwen3Model:
         )
 
     def speak_frames(
-        self, request: Request, frames: int, schedule: ScheduleConfig, *, seed: int = 0
+        self,
+        request: Request,
+        frames: int,
+        schedule: ScheduleConfig,
+        *,
+        seed: int = 0,
+        stale: Stale = never,
     ) -> Report:
         """An utterance of that many frames, computed and not heard: how long everything took."""
         exactly = replace(
             self.spec.generation, min_new_tokens=frames + 1, max_new_tokens=frames + 1
         )
-        speech = self.engine.speak(request, seed=seed, schedule=schedule, generation=exactly)
+        speech = self.engine.speak(
+            request, seed=seed, schedule=schedule, generation=exactly, stale=stale
+        )
         for _ in speech.chunks:
             pass
         return speech.report

@@ -15,40 +15,18 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.checkpoint.gguf_weights import k_quantize
     from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, fitting, quantize
     from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-    from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec, read_json, read_spec
+    from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, read_json, read_spec
 
-_MODULES = {
-    "codec_spec": (
-        "CodecDecoderSpec",
-        "CodecSpec",
-    ),
-    "conversion": (
-        "Record",
-        "read_record",
-    ),
-    "gguf": (
-        "GGUFFile",
-        "NewTensor",
-        "Value",
-        "write",
-    ),
-    "gguf_weights": ("k_quantize",),
-    "quant": (
-        "TYPES",
-        "Bytes",
-        "TensorType",
-        "fitting",
-        "quantize",
-    ),
-    "safetensors": ("Checkpoint",),
-    "spec": (
-        "DecoderSpec",
-        "Spec",
-        "read_json",
-        "read_spec",
-    ),
+_NAMES = {
+    "codec_spec": "CodecDecoderSpec CodecSpec",
+    "conversion": "Record read_record",
+    "gguf": "GGUFFile NewTensor Value write",
+    "gguf_weights": "k_quantize",
+    "quant": "TYPES Bytes TensorType fitting quantize",
+    "safetensors": "Checkpoint",
+    "spec": "DecoderSpec read_json read_spec",
 }
-"""Where each name comes from; loaded when one is first asked for."""
+"""Where each name comes from."""
 
 __all__ = [
     "TYPES",
@@ -60,7 +38,6 @@ __all__ = [
     "GGUFFile",
     "NewTensor",
     "Record",
-    "Spec",
     "TensorType",
     "Value",
     "fitting",
@@ -74,10 +51,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """A name of `__all__`, and no other. Raises AttributeError."""
-    for module, names in _MODULES.items():
-        if name in names:
-            value: object = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value
-            return value
+    """A name of ``__all__``, loaded when it is first used. Raises AttributeError for another."""
+    for module, names in _NAMES.items():
+        if name in names.split():
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
     raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")
