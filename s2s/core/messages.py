@@ -122,6 +122,8 @@ class AssistantText:
 
     text: str
     response: ResponseId
+    instead_of: str | None = None
+    """The answer of which nothing could be spoken, where this sentence is said in its place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ class FinalTranscripts:
     def __init__(self, events: EventSink) -> None:
         self._events = events
         self._texts: OrderedDict[str, str] = OrderedDict()
+        self._told = ""
+        """The turn whose words were told last: an answer that was withdrawn begins a second time."""
 
     def on_partial(self, partial: PartialTranscript) -> None:
         """Remember the newest words of a turn."""
@@ -39,7 +41,9 @@ class FinalTranscripts:
         """Pass `event` on."""
         if isinstance(event, ResponseStarted):
             turn = event.response.turn
-            self._events(Heard(turn, self._texts.get(turn.turn_id, ""), final=True))
+            if turn.turn_id in self._texts or turn.turn_id != self._told:
+                self._events(Heard(turn, self._texts.get(turn.turn_id, ""), final=True))
+            self._told = turn.turn_id
         elif isinstance(event, ResponseDone):
             self._texts.pop(event.response.turn_id, None)
         self._events(event)

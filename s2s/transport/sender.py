@@ -16,6 +16,7 @@ from s2s.core.audio import Block
 from s2s.core.events import (
     AnswerText,
     EventSink,
+    NothingSpoken,
     ResponseDone,
     ResponseStarted,
     ResponseStatus,
@@ -112,6 +113,8 @@ class Sender(Handler[SenderInput, SenderInput]):
             case AssistantText():
                 if not self._stale(message.response):
                     self.responses.open(message.response)
+                    if message.instead_of is not None:
+                        self._events(NothingSpoken(message.response, message.instead_of))
                     self._events(AnswerText(message.response, message.text))
             case ToolCall():
                 if not self._stale(message.response):

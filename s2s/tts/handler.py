@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s.core.audio import BLOCK_SAMPLES, Block, Framer, Resampler
 from s2s.core.channel import Channel
-from s2s.core.events import NothingSpoken, Notice
+from s2s.core.events import Notice
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -183,10 +183,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         shown = self._spoken
         if not is_answer(shown):
             self._spoken = ""  # dots and dashes remembered make the model answer with more of them
-        self._state.events(NothingSpoken(response, shown))
         languages = self._synthesizer.capabilities.languages
         phrase, language = unspoken_phrase(shown, end.language, languages)
-        self._texts.append(AssistantText(phrase, response))
+        self._texts.append(AssistantText(phrase, response, instead_of=shown))
         note = TtsInput(phrase, response, language, 0.0, system_note=True)
         blocks = self._blocks([note], lambda: self._state.is_stale(response))
         yield from self._gate(response, blocks, 0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import PIPELINE_HZ
-from s2s.core.events import Interruption, NothingSpoken
+from s2s.core.events import Heard, Interruption, NothingSpoken
 from s2s.session.config import SessionConfig
 from s2s.testing.simulator import SYNTH_HZ, ModelCosts, Said, Simulation, tone
 from tests.scenarios.conversations import (
@@ -174,6 +174,8 @@ def test_thinking_that_was_not_marked_is_taken_back_and_the_answer_follows() -> 
         [QUESTION], answer=lambda _: f"{3 * thought}</think> It is noon, more or less."
     ).run()
     assert statuses(simulation) == ["cancelled", "completed"]
+    heard = [event for _, event in simulation.events if isinstance(event, Heard) and event.final]
+    assert [event.text for event in heard] == ["what time is it now"]
     remembered = [content for role, content in prompts(simulation) if role == "assistant"]
     assert remembered == ["It is noon, more or less."]
 

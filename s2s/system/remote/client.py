@@ -34,6 +34,8 @@ PASSING = (425, 429, 502, 503, 504, 529)
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 4.0
 """Between two tries where the server names no time."""
+TOLD_EVERY_S = 5.0
+"""A sign of life while a server is waited for."""
 
 _OPENAI_HOST = "api.openai.com"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -153,7 +155,7 @@ class Remote:
 
         loop = asyncio.get_running_loop()
         patience_ends_s = loop.time() + busy_s
-        pause_s, renewed = FIRST_PAUSE_S, False
+        pause_s, told_s, renewed = FIRST_PAUSE_S, 0.0, False
         while True:
             try:
                 async with send(self._open_client(), self._headers) as response:
@@ -175,7 +177,11 @@ class Remote:
                 if not passing or loop.time() + wait_s > patience_ends_s:
                     reply.end(failure)
                     return
-                log.warning("%s It is asked again in %.1f s.", failure, wait_s)
+                if loop.time() >= told_s:
+                    log.warning(
+                        "%s answered %d: %s; waiting", self.url, failure.status, failure.words
+                    )
+                    told_s = loop.time() + TOLD_EVERY_S
                 await reply.give(Waiting(wait_s))
                 await asyncio.sleep(wait_s)
                 pause_s = min(LONGEST_PAUSE_S, 1.6 * pause_s)
