@@ -29,7 +29,7 @@ class FinalTranscripts:
         self._events = events
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._told = ""
-        """The turn whose words were told last: an answer that was withdrawn begins a second time."""
+        """The turn whose words were told last: a withdrawn answer begins a second time."""
 
     def on_partial(self, partial: PartialTranscript) -> None:
         """Remember the newest words of a turn."""
