@@ -60,7 +60,7 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
     """Load and warm up everything a session needs. What cannot work is an error here, not later.
 
     Raises:
-        StoreError, RegistryError, LlmError, TtsError: a model or an extra that is not there. What
+        StoreError, RegistryError, StageError: a model or an extra that is not there. What
             was loaded by then is closed.
     """
     with Together() as together:
