@@ -230,9 +230,9 @@ class Vocoder(Plain):
             base = f"decoder.quantizer.rvq_{part}"
             found: list[str] = []
             for at, group in enumerate(members):
-                book = f"{base}.vq.layers.{at}._codebook"
-                usage = np.maximum(self.weights[f"{book}.cluster_usage"], np.float32(1e-5))
-                table = self.weights[f"{book}.embedding_sum"] / usage[:, None]
+                codebook = f"{base}.vq.layers.{at}._codebook"
+                usage = np.maximum(self.weights[f"{codebook}.cluster_usage"], np.float32(1e-5))
+                table = self.weights[f"{codebook}.embedding_sum"] / usage[:, None]
                 ids = graph.op("Reshape", group, graph.ints(-1))
                 found.append(graph.op("Gather", graph.weight(table), ids, axis=0))
             total = found[0]

@@ -154,7 +154,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--emulate-acceptance", type=float, nargs="?", const=PUBLISHED_CODES_A_PASS,
-        metavar="CODES", help=f"codes settled a pass; {PUBLISHED_CODES_A_PASS} if not given",
+        metavar="CODES", help=f"codes for each forward pass; {PUBLISHED_CODES_A_PASS} if not given",
     )  # fmt: skip
     parser.add_argument("--frames", type=int, default=100, help="of 80 ms, an utterance")
     parser.add_argument("--runs", type=int, default=3, help="utterances a row")

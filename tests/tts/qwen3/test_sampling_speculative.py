@@ -28,7 +28,7 @@ from s2s.tts.qwen3.sampling_speculative import (
 )
 
 GREEDY = Sampling(greedy=True)
-BOOK, GROUPS = 3, 4
+CODEBOOK, GROUPS = 3, 4
 DATA = Path(__file__).parents[2] / "data" / "qwen3"
 
 
@@ -36,10 +36,10 @@ class Toy:
     """A predictor whose hidden vector names what was fed: heads look their logits up."""
 
     def __init__(
-        self, seed: int, groups: int = GROUPS, book: int = BOOK, peak: float = 1.0
+        self, seed: int, groups: int = GROUPS, codebook: int = CODEBOOK, peak: float = 1.0
     ) -> None:
         self.groups = groups
-        self._seed, self._book, self._peak = seed, book, peak
+        self._seed, self._codebook, self._peak = seed, codebook, peak
         self._fed: list[int] = []
         self.passes = 0
         self.rows = 0
@@ -68,8 +68,8 @@ class Toy:
     @lru_cache  # noqa: B019 - lives as long as the test
     def _logits(self, group: int, past: tuple[int, ...]) -> Floats:
         # Later heads share most of an earlier head's opinion, as a trained predictor's do.
-        own = np.random.default_rng([self._seed, group, *past]).standard_normal(self._book)
-        shared = np.random.default_rng([self._seed, group]).standard_normal(self._book)
+        own = np.random.default_rng([self._seed, group, *past]).standard_normal(self._codebook)
+        shared = np.random.default_rng([self._seed, group]).standard_normal(self._codebook)
         return (self._peak * (own + 2 * shared)).astype(np.float32)
 
     def logits(self, group: int, hidden: Floats) -> Floats:
@@ -82,7 +82,7 @@ class Toy:
     def joint(self, sampling: Sampling) -> dict[tuple[int, ...], float]:
         """The exact probability of every frame, one code after the other."""
         found = {}
-        for codes in product(range(self._book), repeat=self.groups):
+        for codes in product(range(self._codebook), repeat=self.groups):
             p = 1.0
             for group, code in enumerate(codes):
                 p *= float(probabilities(self._logits(group, codes[:group]), sampling)[code])
@@ -94,15 +94,15 @@ class Sure(Toy):
     """Knows every code from the start."""
 
     def logits(self, group: int, hidden: Floats) -> Floats:
-        return np.eye(self._book, dtype=np.float32)[group % self._book] * 30
+        return np.eye(self._codebook, dtype=np.float32)[group % self._codebook] * 30
 
 
 @given(st.integers(0, 10_000), st.integers(0, 17), st.integers(1, 15), st.integers(2, 40))
 @settings(max_examples=150)
 def test_greedy_codes_are_the_same_with_any_number_of_draft_tokens(
-    seed: int, draft_tokens: int, groups: int, book: int
+    seed: int, draft_tokens: int, groups: int, codebook: int
 ) -> None:
-    plain, ahead = (Toy(seed, groups, book) for _ in range(2))
+    plain, ahead = (Toy(seed, groups, codebook) for _ in range(2))
     draws = SeededDraws(0)
     expected = choose_codes(plain, 0, GREEDY, draws)
     assert choose_codes(ahead, draft_tokens, GREEDY, draws).tolist() == expected.tolist()
@@ -152,7 +152,7 @@ def test_the_test_of_the_distribution_can_fail() -> None:
 
 
 def test_an_agreeing_predictor_needs_few_passes() -> None:
-    toy = Sure(1, groups=15, book=8)
+    toy = Sure(1, groups=15, codebook=8)
     codes = choose_codes(toy, 2, Sampling(), SeededDraws(0))
     assert codes.tolist() == [group % 8 for group in range(15)]
     assert toy.passes == 1 + 5  # the first code, then three a pass, the last two without a bonus
@@ -196,8 +196,8 @@ class Flat:
 
     groups = 15
 
-    def __init__(self, book: int = 32) -> None:
-        self._book = book
+    def __init__(self, codebook: int = 32) -> None:
+        self._codebook = codebook
         self.passes = 0
 
     def start(self) -> Floats:
@@ -212,7 +212,7 @@ class Flat:
         pass
 
     def logits(self, group: int, hidden: Floats) -> Floats:
-        return np.zeros(self._book, np.float32)
+        return np.zeros(self._codebook, np.float32)
 
 
 def passes_a_frame(

@@ -1,5 +1,6 @@
 /* For benchmarks of random weights, whose draft tokens are accepted as no trained model's are: a
- * frame with a given acceptance rate. Nothing else in this library uses it. */
+ * frame with a given acceptance rate. Nothing else in this library uses it
+ * (docs/decisions/emulated-acceptance.md). */
 #include "code_predictor.h"
 
 typedef struct { float rate; const float *uniforms; int codes; } Emulation;

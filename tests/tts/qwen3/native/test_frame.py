@@ -42,7 +42,7 @@ def lib(kernel_cache: Path) -> ctypes.CDLL:
 
 
 class Passes:
-    """``speculation.Passes`` made of single calls of the kernel."""
+    """``ForwardPasses`` made of single calls of the kernel."""
 
     def __init__(self, predictor: NativePredictor, hidden: Floats, code0: int) -> None:
         self.groups = 15
