@@ -4,7 +4,7 @@
     python -m s2s.testing.random_checkpoint OUT --kind 0.6b-base            # full size, 2.5 GB
 
 A tiny one (a few MB) takes every path of its kind: grouped-query attention, the projection into
-the predictor of the 1.7B models, dialects, 16 code books. A full one has the published shapes and
+the predictor of the 1.7B models, dialects, 16 codebooks. A full one has the published shapes and
 is for speed. The same arguments give the same bytes: golden values rest on that. Only numpy is
 needed; weights are streamed to disk a tensor at a time.
 

@@ -4,7 +4,7 @@ Weights belong to the object that implements a port and never change; everything
 during an utterance lives in a state made by ``new_state`` and is passed back in. One object can
 therefore serve any number of utterances, but a state belongs to one utterance and one thread at a
 time. Arrays are numpy, C-contiguous; ``H`` is the talker's hidden size, ``V`` the size of its
-codec vocabulary, ``G`` the number of code groups (16), ``B`` the size of one code book.
+codec vocabulary, ``G`` the number of code groups (16), ``B`` the size of one codebook.
 """
 
 from __future__ import annotations

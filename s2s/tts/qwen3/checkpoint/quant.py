@@ -87,7 +87,7 @@ def mix(name: str) -> Mix:
 def predictor_default(talker: Mix) -> Mix:
     """What the code predictor gets when nothing else is asked for: never below q8_0.
 
-    Its codes suffer long before the talker's do, and its errors run through all later code books
+    Its codes suffer long before the talker's do, and its errors run through all later codebooks
     of a frame.
     """
     return talker if talker.name in ("f32", "bf16") else MIXES["q8_0"]

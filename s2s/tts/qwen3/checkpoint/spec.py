@@ -144,7 +144,7 @@ class Spec:
 
     @property
     def codes(self) -> int:
-        """Entries of one code book."""
+        """Entries of one codebook."""
         return self.predictor.vocabulary
 
     @property

@@ -32,10 +32,10 @@ _SNAKE_EPS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Snake:
-    """SnakeBeta: x + heights * sin(frequencies * x)^2, per channel."""
+    """SnakeBeta: x + scales * sin(frequencies * x)^2, per channel."""
 
     frequencies: Wide
-    heights: Wide
+    scales: Wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,22 @@ class Convolution:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """steps += matrix of waves of the convolution of ``before`` of steps.
+    """steps += matrix of Snake of the convolution of ``before`` of steps.
 
     The second Snake's frequencies are multiplied into the convolution and divided out of the
-    matrix, so what the convolution gives are angles: waves are a + heights * sin(a)^2.
+    matrix, so what the convolution gives are angles a, and Snake is a + scales * sin(a)^2.
     matrix: [in, out]; bias: [out].
     """
 
     before: Snake
     conv: Convolution
-    heights: Wide
+    scales: Wide
     matrix: Wide
     bias: Wide
 
 
 @dataclass(frozen=True, slots=True)
-class WideWeights:
+class UpsamplerWeights:
     """The layers from the first convolution on. Blocks are numbered from 1.
 
     Methods raise CodecError when a tensor does not have the shape the spec asks for.
@@ -77,11 +77,11 @@ class WideWeights:
         spec = self.spec
         return self._conv("decoder.decoder.0.conv", spec.latent_dim, spec.decoder_dim)
 
-    def before_spread(self, block: int) -> Snake:
+    def before_transposed(self, block: int) -> Snake:
         """What a block begins with."""
         return self._snake(f"decoder.decoder.{block}.block.0", block_width(self.spec, block))
 
-    def spread(self, block: int) -> tuple[Wide, Wide]:
+    def transposed(self, block: int) -> tuple[Wide, Wide]:
         """A transposed convolution of kernel ``2 * rate`` and stride ``rate``, as a matrix: each
         step gives ``rate`` steps, from the step before and itself. No overlap is carried, so the
         bias is added once. Returns [2 * width, rate * width / 2] and [rate * width / 2]."""
@@ -102,7 +102,7 @@ class WideWeights:
         return Residual(
             before=self._snake(f"{name}.act1", width),
             conv=Convolution(alpha[:, None, None] * conv.weight, alpha * conv.bias),
-            heights=alpha * between.heights,
+            scales=alpha * between.scales,
             matrix=matrix / alpha[:, None],
             bias=self._wide(f"{name}.conv2.conv.bias", width),
         )
@@ -116,8 +116,8 @@ class WideWeights:
 
     def _snake(self, name: str, width: int) -> Snake:
         frequencies = np.exp(self._wide(f"{name}.alpha", width))
-        heights = 1.0 / (np.exp(self._wide(f"{name}.beta", width)) + _SNAKE_EPS)
-        return Snake(frequencies, heights)
+        scales = 1.0 / (np.exp(self._wide(f"{name}.beta", width)) + _SNAKE_EPS)
+        return Snake(frequencies, scales)
 
     def _conv(self, name: str, into: int, out: int) -> Convolution:
         weight = self._wide(f"{name}.weight", out, into, KERNEL)
@@ -142,18 +142,18 @@ class Layer:
 class Upsample:
     """One step to ``factor`` steps, and a ConvNeXt block.
 
-    spread: [in, factor * width] with its bias; taps: [width, 1, 7], a convolution of each channel
-    by itself; up, down: [width, 4 * width] and back, with their biases.
+    transposed: [in, factor * width] with its bias; taps: [width, 1, 7], a convolution of each
+    channel by itself; up, down: [width, 4 * width] and back, with their biases.
     """
 
-    spread: tuple[Wide, Wide]
+    transposed: tuple[Wide, Wide]
     taps: Convolution
     up: tuple[Wide, Wide]
     down: tuple[Wide, Wide]
 
 
 @dataclass(frozen=True, slots=True)
-class LatentWeights:
+class PreTransformerWeights:
     """The layers in front of the first convolution.
 
     Methods raise CodecError when a tensor does not have the shape the spec asks for.
@@ -162,7 +162,7 @@ class LatentWeights:
     tensors: Tensors
     spec: CodecDecoderSpec
 
-    def books(self) -> Wide:
+    def codebooks(self) -> Wide:
         """Code vectors of all groups one after the other: [groups * size, codebook_dim / 2]."""
         spec = self.spec
         names = ["rvq_first.vq.layers.0"]

@@ -64,9 +64,9 @@ class Memory:
 
     def snake(self, snake: Snake) -> SnakeWeights:
         """A Snake whose angles are counted in half turns."""
-        width = padded(len(snake.heights))
+        width = padded(len(snake.scales))
         frequency = self.vector(snake.frequencies / np.pi, width)
-        return SnakeWeights(frequency, self.vector(snake.heights, width))
+        return SnakeWeights(frequency, self.vector(snake.scales, width))
 
     def pack(self, taps: Sequence[Wide], bias: Wide) -> PackedWeights:
         """Matrices [in, out] of the taps, oldest first, in panels."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.tensors import INPUT_TAPS, KERNEL, Tensors, Wide, transformer_state
-from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, LatentWeights
+from s2s.tts.qwen3.codec.weights import CONVNEXT_EPS, PreTransformerWeights
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.native.codec_packing import (
     Memory,
@@ -88,8 +88,8 @@ class CodecTransformer:
                 raise KernelError(f"a codec decoder with a width of {width}: not a multiple of 16")
         self._pool, self._lib, self._spec = pool, pool.kernel, spec
         bind(self._lib, _FUNCTIONS)
-        weights = LatentWeights(tensors, spec)
-        self._codebooks = weights.books().astype(np.float32)
+        weights = PreTransformerWeights(tensors, spec)
+        self._codebooks = weights.codebooks().astype(np.float32)
         self._memory = Memory(pool, _floats_needed(spec))
         shape = _pack(self._memory, weights, frames)
         self._pointer: int = self._lib.codec_transformer_new(ctypes.byref(shape), pool.pointer)
@@ -128,7 +128,7 @@ class CodecTransformer:
         return np.concatenate([found[:, 0], found[:, 1:].sum(1)], axis=1)
 
 
-def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
+def _pack(memory: Memory, weights: PreTransformerWeights, frames: int) -> _Shape:
     spec = weights.spec
     matrix, bias = weights.input()
     layers = (_Layer * spec.layers)(*(_layer(memory, weights, at) for at in range(spec.layers)))
@@ -152,7 +152,7 @@ def _pack(memory: Memory, weights: LatentWeights, frames: int) -> _Shape:
     )
 
 
-def _layer(memory: Memory, weights: LatentWeights, at: int) -> _Layer:
+def _layer(memory: Memory, weights: PreTransformerWeights, at: int) -> _Layer:
     layer = weights.layer(at)
     return _Layer(
         *(
@@ -162,7 +162,7 @@ def _layer(memory: Memory, weights: LatentWeights, at: int) -> _Layer:
     )
 
 
-def _upsample(memory: Memory, weights: LatentWeights, at: int) -> _Upsample:
+def _upsample(memory: Memory, weights: PreTransformerWeights, at: int) -> _Upsample:
     upsample = weights.upsample(at)
     taps: Wide = upsample.taps.weight[:, 0].T
 
@@ -170,7 +170,7 @@ def _upsample(memory: Memory, weights: LatentWeights, at: int) -> _Upsample:
         return memory.pack([pair[0]], pair[1])
 
     return _Upsample(
-        pack(upsample.spread),
+        pack(upsample.transposed),
         memory.vector(taps.ravel(), taps.size),
         memory.vector(upsample.taps.bias, len(upsample.taps.bias)),
         pack(upsample.up),

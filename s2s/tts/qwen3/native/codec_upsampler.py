@@ -23,7 +23,7 @@ from s2s.tts.qwen3.codec.tensors import (
     block_width,
     upsampler_state,
 )
-from s2s.tts.qwen3.codec.weights import Convolution, Residual, Snake, WideWeights
+from s2s.tts.qwen3.codec.weights import Convolution, Residual, Snake, UpsamplerWeights
 from s2s.tts.qwen3.interfaces import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.native.codec_packing import (
     Memory,
@@ -110,7 +110,7 @@ class CodecUpsampler:
         self._latent = spec.latent_dim
         self._frame_samples = spec.samples_per_frame
         self._memory = Memory(pool, _floats_needed(spec))
-        shape = _pack(self._memory, WideWeights(tensors, spec), frames)
+        shape = _pack(self._memory, UpsamplerWeights(tensors, spec), frames)
         self._pointer: int = self._lib.codec_upsampler_new(ctypes.byref(shape), pool.pointer)
         if not self._pointer:
             raise KernelError("no memory for a codec decoder")
@@ -150,7 +150,7 @@ class CodecUpsampler:
         ]
 
 
-def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
+def _pack(memory: Memory, weights: UpsamplerWeights, frames: int) -> _Shape:
     spec = weights.spec
     count = len(spec.upsample_rates)
     blocks = (_Block * count)(*(_block(memory, weights, at + 1) for at in range(count)))
@@ -170,23 +170,23 @@ def _pack(memory: Memory, weights: WideWeights, frames: int) -> _Shape:
     )
 
 
-def _block(memory: Memory, weights: WideWeights, block: int) -> _Block:
+def _block(memory: Memory, weights: UpsamplerWeights, block: int) -> _Block:
     width, rate = block_width(weights.spec, block), weights.spec.upsample_rates[block - 1]
-    matrix, bias = weights.spread(block)
+    matrix, bias = weights.transposed(block)
     out = width // 2
     parts = matrix.reshape(2, width, rate, out)
     matrices = [pad_last(part).reshape(width, -1) for part in parts]
     units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
     return _Block(
         rate,
-        memory.snake(weights.before_spread(block)),
+        memory.snake(weights.before_transposed(block)),
         memory.pack(matrices, pad_last(bias.reshape(rate, out)).ravel()),
         (_Unit * len(DILATIONS))(*units),
     )
 
 
 def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
-    angles = Snake(np.ones_like(unit.heights), unit.heights)
+    angles = Snake(np.ones_like(unit.scales), unit.scales)
     return _Unit(
         dilation,
         memory.snake(unit.before),

@@ -25,12 +25,12 @@ from s2s.tts.qwen3.codec.tensors import DILATIONS, KERNEL, Tensors, Wide, block_
 from s2s.tts.qwen3.codec.weights import (
     CONVNEXT_EPS,
     Convolution,
-    LatentWeights,
     Layer,
+    PreTransformerWeights,
     Residual,
     Snake,
     Upsample,
-    WideWeights,
+    UpsamplerWeights,
 )
 from s2s.tts.qwen3.onnx.layers import StepBuilder
 
@@ -82,21 +82,21 @@ class _Decoder(StepBuilder):
     spec: CodecDecoderSpec
 
     @property
-    def latents(self) -> LatentWeights:
+    def latents(self) -> PreTransformerWeights:
         """Weights of the stages in front of the first convolution."""
-        return LatentWeights(self.tensors, self.spec)
+        return PreTransformerWeights(self.tensors, self.spec)
 
     @property
-    def weights(self) -> WideWeights:
+    def weights(self) -> UpsamplerWeights:
         """Of the stages from there on."""
-        return WideWeights(self.tensors, self.spec)
+        return UpsamplerWeights(self.tensors, self.spec)
 
     def vectors(self, codes: str) -> str:
         """Codes to sums of their code vectors, semantic beside acoustic: [frames, codebook_dim]."""
         graph, spec = self.graph, self.spec
         offsets = np.arange(spec.code_groups, dtype=np.int64) * spec.codebook_size
         rows = graph.op("Add", codes, graph.constant(offsets))
-        found = graph.op("Gather", graph.weight(self.latents.books()), rows, axis=0)
+        found = graph.op("Gather", graph.weight(self.latents.codebooks()), rows, axis=0)
         first, rest = graph.split(found, (1, spec.code_groups - 1), axis=1)
         first = graph.op("Squeeze", first, graph.ints(1))
         rest = graph.op("ReduceSum", rest, graph.ints(1), keepdims=0)
@@ -108,7 +108,7 @@ class _Decoder(StepBuilder):
         padded = self.with_history("input", vectors, 2, spec.codebook_dim)
         steps = self.linear(self.taps(padded, 3), *self.latents.input())
         past = self.declare_caches(spec.layers, spec.heads, spec.head_dim)
-        turns = self.turns(vectors, position, spec.head_dim, spec.rope_theta)
+        rope = self.rope(vectors, position, spec.head_dim, spec.rope_theta)
         mask = self.causal_mask(vectors, past, spec.window_frames)
         ones = self.values(np.ones(spec.hidden_size))
         normed = graph.op("SimplifiedLayerNormalization", steps, ones, epsilon=spec.rms_norm_eps)
@@ -116,7 +116,7 @@ class _Decoder(StepBuilder):
             weights = self.latents.layer(layer)
             joined = self.linear(normed, weights.query_key_value)
             mixed = self.attention(
-                layer, joined, spec.heads, spec.head_dim, turns, mask, spec.window_frames
+                layer, joined, spec.heads, spec.head_dim, rope, mask, spec.window_frames
             )
             attended = self.linear(mixed, weights.out)
             normed, steps = graph.add_rms_norm(steps, attended, ones, spec.rms_norm_eps)
@@ -129,7 +129,7 @@ class _Decoder(StepBuilder):
         steps = normed
         for at in range(len(self.spec.upsampling_ratios)):
             weights = self.latents.upsample(at)
-            steps = self.linear(steps, *weights.spread)
+            steps = self.linear(steps, *weights.transposed)
             steps = self.graph.op("Reshape", steps, self.graph.ints(-1, self.spec.latent_dim))
             steps = self._convnext(weights, f"convnext_{at}", steps)
         return steps
@@ -141,8 +141,8 @@ class _Decoder(StepBuilder):
     def widen(self, steps: str, blocks: range) -> str:
         """Upsampling blocks, numbered from 1: each has fewer channels and a higher rate."""
         for at in blocks:
-            steps = self._snake(self.weights.before_spread(at), steps)
-            steps = self._spread(at, steps)
+            steps = self._snake(self.weights.before_transposed(at), steps)
+            steps = self._transposed(at, steps)
             for unit, dilation in enumerate(DILATIONS):
                 weights = self.weights.residual(at, unit)
                 steps = self._residual(weights, f"unit_{at}_{unit}", steps, dilation)
@@ -179,23 +179,23 @@ class _Decoder(StepBuilder):
     def _residual(self, unit: Residual, state: str, steps: str, dilation: int) -> str:
         """Snake, convolution, waves, matrix, added to the steps."""
         angles = self._conv(unit.conv, state, self._snake(unit.before, steps), dilation)
-        inner = self._add_waves(angles, angles, unit.heights)
+        inner = self._add_sine(angles, angles, unit.scales)
         return self.graph.op("Add", steps, self.linear(inner, unit.matrix, unit.bias))
 
-    def _spread(self, block: int, steps: str) -> str:
+    def _transposed(self, block: int, steps: str) -> str:
         """A transposed convolution: [steps * rate, width / 2]."""
         width = block_width(self.spec, block)
         padded = self.with_history(f"spread_{block}", steps, 1, width)
-        steps = self.linear(self.taps(padded, 2), *self.weights.spread(block))
+        steps = self.linear(self.taps(padded, 2), *self.weights.transposed(block))
         return self.graph.op("Reshape", steps, self.graph.ints(-1, width // 2))
 
     def _snake(self, snake: Snake, steps: str) -> str:
         """SnakeBeta: x + sin(e^alpha x)^2 / (e^beta + 1e-9), per channel."""
         angles = self.graph.op("Mul", steps, self.values(snake.frequencies))
-        return self._add_waves(steps, angles, snake.heights)
+        return self._add_sine(steps, angles, snake.scales)
 
-    def _add_waves(self, steps: str, angles: str, heights: Wide) -> str:
+    def _add_sine(self, steps: str, angles: str, scales: Wide) -> str:
         graph = self.graph
         wave = graph.op("Sin", angles)
-        wave = graph.op("Mul", graph.op("Mul", wave, wave), self.values(heights))
+        wave = graph.op("Mul", graph.op("Mul", wave, wave), self.values(scales))
         return graph.op("Add", steps, wave)

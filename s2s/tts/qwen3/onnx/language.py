@@ -32,7 +32,7 @@ from s2s.tts.qwen3.onnx.session import (
     check_files,
     new_cache,
     open_graph,
-    turns,
+    rope,
 )
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.sampling_speculative import (
@@ -187,7 +187,7 @@ class _WholeFrame:
     def __init__(self, session: InferenceSession, spec: Spec) -> None:
         self._session = session
         self._shape = (spec.groups - 1, spec.codes)
-        self._turns = turns(spec.groups, spec.predictor)
+        self._rope = rope(spec.groups, spec.predictor)
 
     @staticmethod
     def can(sampling: Sampling) -> bool:
@@ -212,7 +212,7 @@ class _WholeFrame:
             "temperature": np.array(temperature, np.float32),
             "top_k": np.array([min(top_k, codes)], np.int64),
             "noise": noise,
-            **self._turns,
+            **self._rope,
         }
         (found,) = self._session.run(None, feeds)
         state.forward_passes += groups

@@ -132,7 +132,7 @@ class StepBuilder:
 
     # --- attention -----------------------------------------------------------------------------
 
-    def turns(self, steps: str, position: str, head_dim: int, theta: float) -> tuple[str, str]:
+    def rope(self, steps: str, position: str, head_dim: int, theta: float) -> tuple[str, str]:
         """Cosine and sine of the rotary angles of the new steps: [steps, 1, head_dim / 2].
 
         position: int64 [], the number of steps before these.
@@ -170,7 +170,7 @@ class StepBuilder:
         joined: str,
         heads: int,
         head_dim: int,
-        turns: tuple[str, str],
+        rope: tuple[str, str],
         mask: str,
         window: int | None,
     ) -> str:
@@ -183,7 +183,7 @@ class StepBuilder:
         graph, width = self.graph, heads * head_dim
         pair, value = graph.split(joined, (2 * width, width), axis=1)
         pair = graph.op("Reshape", pair, graph.ints(-1, 2 * heads, head_dim))
-        pair = graph.op("Transpose", self._rotate(pair, head_dim // 2, turns), perm=(1, 0, 2))
+        pair = graph.op("Transpose", self._rotate(pair, head_dim // 2, rope), perm=(1, 0, 2))
         query, key = graph.split(pair, (heads, heads), axis=0)
         value = graph.op("Reshape", value, graph.ints(-1, heads, head_dim))
         value = graph.op("Transpose", value, perm=(1, 0, 2))
@@ -207,10 +207,10 @@ class StepBuilder:
         shape = self.graph.op("Shape", value, start=axis, end=axis + 1)
         return self.graph.op("Squeeze", shape)
 
-    def _rotate(self, pair: str, half: int, turns: tuple[str, str]) -> str:
+    def _rotate(self, pair: str, half: int, rope: tuple[str, str]) -> str:
         """Rotary embedding of [steps, heads, 2 * half]: the halves are the two coordinates."""
         graph = self.graph
-        cosine, sine = turns
+        cosine, sine = rope
         left, right = graph.split(pair, (half, half), axis=2)
         new_left = graph.op("Sub", graph.op("Mul", left, cosine), graph.op("Mul", right, sine))
         new_right = graph.op("Add", graph.op("Mul", right, cosine), graph.op("Mul", left, sine))

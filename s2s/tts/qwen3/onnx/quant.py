@@ -66,7 +66,7 @@ BLOCK_MIXES = {
 
 def predictor_default(talker: BlockMix) -> BlockMix:
     """What the code predictor gets when nothing else is asked for: never below eight bits, since
-    its errors run through all later code books of a frame."""
+    its errors run through all later codebooks of a frame."""
     return talker if talker.bits >= 8 else BLOCK_MIXES["int8"]
 
 

@@ -86,7 +86,7 @@ class OnnxCache:
 
     room: int
     caches: dict[str, Floats]
-    turns: dict[str, Floats]
+    rope: dict[str, Floats]
     end: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(1, np.int32))
     length: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros((), np.int32))
     positions: int = 0
@@ -115,7 +115,7 @@ def new_cache(room: int, spec: DecoderSpec) -> OnnxCache:
     names = [f"{part}.{layer}" for layer in range(spec.layers) for part in ("key", "value")]
     shape = (1, spec.kv_heads, room, spec.head_dim)
     caches = {name: np.zeros(shape, np.float32) for name in names}
-    return OnnxCache(room, caches, turns(room, spec))
+    return OnnxCache(room, caches, rope(room, spec))
 
 
 class StackGraph:
@@ -165,7 +165,7 @@ class StackGraph:
 
     def _bind(self, cache: OnnxCache, count: int) -> _Run:
         vectors = np.zeros((1, count, self._spec.hidden), np.float32)
-        inputs = {"vectors": vectors, "end": cache.end, "length": cache.length, **cache.turns}
+        inputs = {"vectors": vectors, "end": cache.end, "length": cache.length, **cache.rope}
         outputs = {
             name: np.zeros([size if isinstance(size, int) else count for size in shape], np.float32)
             for name, shape in self._shapes.items()
@@ -189,7 +189,7 @@ def _shared(array: npt.NDArray[np.generic]) -> OrtValue:
     return OrtValue.ortvalue_from_numpy(array)
 
 
-def turns(room: int, spec: DecoderSpec) -> dict[str, Floats]:
+def rope(room: int, spec: DecoderSpec) -> dict[str, Floats]:
     """Cosines and sines of the rotary angles of ``room`` positions: float32 [room, head_dim / 2]
     each. The three position streams of the talker's config are always equal, which is one."""
     half = spec.head_dim // 2

@@ -146,7 +146,7 @@ class _Encoder(StepBuilder):
         """The causal transformer: [steps, hidden]."""
         graph, spec = self.graph, self.spec
         past = self.declare_caches(spec.layers, spec.heads, spec.head_dim)
-        turns = self.turns(steps, position, spec.head_dim, spec.rope_theta)
+        rope = self.rope(steps, position, spec.head_dim, spec.rope_theta)
         mask = self.causal_mask(steps, past, None)
         hidden = spec.hidden_size
         for layer in range(spec.layers):
@@ -155,7 +155,7 @@ class _Encoder(StepBuilder):
             joined = self._normed_linear(
                 normed, f"{name}.input_layernorm", self._query_key_value(name)
             )
-            mixed = self.attention(layer, joined, spec.heads, spec.head_dim, turns, mask, None)
+            mixed = self.attention(layer, joined, spec.heads, spec.head_dim, rope, mask, None)
             attention = spec.heads * spec.head_dim
             out = self.wide(f"{name}.self_attn.o_proj.weight", hidden, attention)
             mixed = self._scaled_linear(mixed, f"{name}.self_attn_layer_scale", out)

@@ -18,7 +18,7 @@ from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.codec.tensors import DILATIONS, upsampler_state
-from s2s.tts.qwen3.codec.weights import Convolution, Snake, WideWeights
+from s2s.tts.qwen3.codec.weights import Convolution, Snake, UpsamplerWeights
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import Floats, Stopped
 from s2s.tts.qwen3.native import library as kernel
@@ -114,7 +114,7 @@ def run_split(
 
 
 def snake(x: Wide64, values: Snake) -> Wide64:
-    return x + values.heights * np.sin(values.frequencies * x) ** 2
+    return x + values.scales * np.sin(values.frequencies * x) ** 2
 
 
 def convolve(x: Wide64, conv: Convolution, dilation: int = 1) -> Wide64:
@@ -125,17 +125,17 @@ def convolve(x: Wide64, conv: Convolution, dilation: int = 1) -> Wide64:
 
 def plain(spec: CodecDecoderSpec, folder: Path, latents: Floats) -> Wide64:
     """The upsampling decoder in float64, layer by layer."""
-    weights = WideWeights(Checkpoint(folder), spec)
+    weights = UpsamplerWeights(Checkpoint(folder), spec)
     x = convolve(latents.astype(np.float64), weights.first())
     for block, rate in enumerate(spec.upsample_rates, 1):
-        x = snake(x, weights.before_spread(block))
-        matrix, bias = weights.spread(block)
+        x = snake(x, weights.before_transposed(block))
+        matrix, bias = weights.transposed(block)
         before = np.concatenate([np.zeros((1, x.shape[1])), x[:-1]])
         x = (np.concatenate([before, x], axis=1) @ matrix + bias).reshape(len(x) * rate, -1)
         for at, dilation in enumerate(DILATIONS):
             unit = weights.residual(block, at)
             angles = convolve(snake(x, unit.before), unit.conv, dilation)
-            x = x + (angles + unit.heights * np.sin(angles) ** 2) @ unit.matrix + unit.bias
+            x = x + (angles + unit.scales * np.sin(angles) ** 2) @ unit.matrix + unit.bias
     before, last = weights.last()
     return np.clip(convolve(snake(x, before), last)[:, 0], -1, 1)
 
