@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from s2s.core.sound_files import FORMATS
+from s2s.core.audio import FORMATS
 
 _SETTING = re.compile(r"--[a-z]+(\.[\w-]+)+(=.*)?", re.DOTALL)
 

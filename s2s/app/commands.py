@@ -14,9 +14,8 @@ from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
 from s2s.config.loader import as_dict
 from s2s.config.schema import Config, sections
-from s2s.core.audio import Block, empty
+from s2s.core.audio import Block, check_output, empty, write_sound
 from s2s.core.setting import documented
-from s2s.core.sound_files import check_output, write_sound
 from s2s.models.manifest import Model
 from s2s.models.resources import Resources
 from s2s.models.store import Store

@@ -14,11 +14,10 @@ from s2s.app.loading import close_models, load_models
 from s2s.app.signals import Signals, handled
 from s2s.app.view import View
 from s2s.config.schema import Config
-from s2s.core.audio import PIPELINE_HZ, read_wav
+from s2s.core.audio import PIPELINE_HZ, check_output, check_writable, read_wav, write_sound
+from s2s.core.audio.gain import level_hint, raised
 from s2s.core.clock import Clock, ManualClock, SystemClock
-from s2s.core.gain import level_hint, raised
 from s2s.core.metrics import Metrics
-from s2s.core.sound_files import check_output, check_writable, write_sound
 from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.session.session import Session

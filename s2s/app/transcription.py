@@ -19,7 +19,7 @@ import numpy.typing as npt
 from s2s.config import registry
 from s2s.config.loader import Config
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, AudioError, Block, Framer, read_wav
-from s2s.core.gain import level_hint, raised
+from s2s.core.audio.gain import level_hint, raised
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcriber

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Literal
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ
+from s2s.core.audio.gain import MicrophoneGain
 from s2s.core.clock import Clock
-from s2s.core.gain import MicrophoneGain
 from s2s.core.messages import AudioIn
 from s2s.core.setting import setting
 from s2s.transport.base import DeviceError

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, Resampler, empty
+from s2s.core.audio.downmix import StreamDownmix
 from s2s.core.clock import Clock
-from s2s.core.downmix import StreamDownmix
 from s2s.transport.base import DeviceError
 from s2s.transport.devices import Device
 from s2s.transport.playback import Playback

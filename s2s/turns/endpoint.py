@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
-from s2s.core.mel import slaney_filters
+from s2s.core.audio.mel import slaney_filters
 from s2s.core.setting import setting
 from s2s.system.onnx import onnx_session
 from s2s.turns.unfinished import log_odds

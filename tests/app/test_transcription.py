@@ -12,8 +12,7 @@ import pytest
 
 from s2s.app import cli, transcription
 from s2s.config import registry
-from s2s.core.audio import read_wav, write_wav
-from s2s.core.sound_files import write_sound
+from s2s.core.audio import read_wav, write_sound, write_wav
 from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcription
 from s2s.testing.simulator import EnergyVad, tone

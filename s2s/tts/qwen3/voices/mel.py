@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from s2s.core.arrays import Floats
-from s2s.core.mel import slaney_filters
+from s2s.core.audio.mel import slaney_filters
 
 RATE_HZ = 24_000
 MELS = 128

@@ -1,27 +1,21 @@
-"""Blocks, frames, rates and files."""
+"""Blocks, frames and rates."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from s2s.core.audio import (
-    AudioError,
     Framer,
     Resampler,
     from_int16,
-    read_wav,
     resample,
     rms_db,
     to_int16,
     to_mono,
-    write_wav,
 )
 
 cuts = st.lists(st.integers(0, 5000), max_size=12)
@@ -93,39 +87,3 @@ def test_resampling_keeps_duration_and_tone() -> None:
 def test_equal_rates_pass_through_untouched() -> None:
     samples = np.arange(7, dtype=np.float32)
     assert Resampler(16000, 16000).push(samples) is samples
-
-
-@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT"])
-@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (44100, 2)])
-def test_reads_every_usual_wav(tmp_path: Path, subtype: str, rate: int, channels: int) -> None:
-    tone = 0.4 * np.sin(2 * np.pi * 300 * np.arange(rate) / rate)
-    path = tmp_path / "tone.wav"
-    soundfile.write(path, np.repeat(tone[:, None], channels, axis=1), rate, subtype=subtype)
-    samples, read_hz = read_wav(path, 16000)
-    assert read_hz == 16000
-    assert abs(len(samples) - 16000) <= 2
-    assert np.abs(samples).max() == pytest.approx(0.4, abs=0.02)
-
-
-def test_one_sample_is_audio(tmp_path: Path) -> None:
-    write_wav(tmp_path / "one.wav", np.array([0.5], dtype=np.float32), 16000)
-    assert read_wav(tmp_path / "one.wav")[0].tolist() == [0.5]
-
-
-def test_missing_empty_and_foreign_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(AudioError, match=r"nothing\.wav: no such file"):
-        read_wav(tmp_path / "nothing.wav")
-    soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16000)
-    with pytest.raises(AudioError, match=r"empty\.wav: holds no audio"):
-        read_wav(tmp_path / "empty.wav")
-    (tmp_path / "text.wav").write_text("hello")
-    with pytest.raises(AudioError, match=r"text\.wav: not readable as audio"):
-        read_wav(tmp_path / "text.wav")
-    soundfile.write(tmp_path / "nan.wav", np.array([np.nan, 0.0]), 16000, subtype="FLOAT")
-    with pytest.raises(AudioError, match=r"nan\.wav: holds samples that are not finite"):
-        read_wav(tmp_path / "nan.wav")
-
-
-def test_an_unwritable_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(AudioError, match="cannot be written"):
-        write_wav(tmp_path / "no" / "folder.wav", np.zeros(4, dtype=np.float32), 16000)

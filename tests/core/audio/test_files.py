@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2s.core.audio import MAX_FILE_HZ, MIN_FILE_HZ, AudioError, read_wav, write_wav
-from s2s.core.sound_files import FORMATS, check_output, check_writable, write_sound
+from s2s.core.audio import (
+    FORMATS,
+    MAX_FILE_HZ,
+    MIN_FILE_HZ,
+    AudioError,
+    check_output,
+    check_writable,
+    read_wav,
+    write_sound,
+    write_wav,
+)
 
 TONE = (0.4 * np.sin(2 * np.pi * 300 * np.arange(24_000) / 24_000)).astype(np.float32)
 MAGIC = {"WAV": b"RIFF", "FLAC": b"fLaC", "OGG": b"OggS"}
@@ -159,3 +168,39 @@ def test_every_rate_that_recordings_have_is_read(tmp_path: Path, rate_hz: int):
     path = tmp_path / "usual.wav"
     write_wav(path, TONE, rate_hz)
     assert abs(len(read_wav(path, 16_000)[0]) - len(TONE) * 16_000 / rate_hz) < 40
+
+
+@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT"])
+@pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (44100, 2)])
+def test_reads_every_usual_wav(tmp_path: Path, subtype: str, rate: int, channels: int) -> None:
+    tone = 0.4 * np.sin(2 * np.pi * 300 * np.arange(rate) / rate)
+    path = tmp_path / "tone.wav"
+    soundfile.write(path, np.repeat(tone[:, None], channels, axis=1), rate, subtype=subtype)
+    samples, read_hz = read_wav(path, 16000)
+    assert read_hz == 16000
+    assert abs(len(samples) - 16000) <= 2
+    assert np.abs(samples).max() == pytest.approx(0.4, abs=0.02)
+
+
+def test_one_sample_is_audio(tmp_path: Path) -> None:
+    write_wav(tmp_path / "one.wav", np.array([0.5], dtype=np.float32), 16000)
+    assert read_wav(tmp_path / "one.wav")[0].tolist() == [0.5]
+
+
+def test_missing_empty_and_foreign_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match=r"nothing\.wav: no such file"):
+        read_wav(tmp_path / "nothing.wav")
+    soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16000)
+    with pytest.raises(AudioError, match=r"empty\.wav: holds no audio"):
+        read_wav(tmp_path / "empty.wav")
+    (tmp_path / "text.wav").write_text("hello")
+    with pytest.raises(AudioError, match=r"text\.wav: not readable as audio"):
+        read_wav(tmp_path / "text.wav")
+    soundfile.write(tmp_path / "nan.wav", np.array([np.nan, 0.0]), 16000, subtype="FLOAT")
+    with pytest.raises(AudioError, match=r"nan\.wav: holds samples that are not finite"):
+        read_wav(tmp_path / "nan.wav")
+
+
+def test_an_unwritable_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match="cannot be written"):
+        write_wav(tmp_path / "no" / "folder.wav", np.zeros(4, dtype=np.float32), 16000)

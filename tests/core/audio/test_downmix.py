@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.audio import rms_db
-from s2s.core.downmix import StreamDownmix, downmix
+from s2s.core.audio.downmix import StreamDownmix, downmix
 
 HZ = 16_000
 RANDOM = np.random.default_rng(0)

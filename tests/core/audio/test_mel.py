@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s.core.mel import slaney_filters
+from s2s.core.audio.mel import slaney_filters
 
 
 @pytest.mark.parametrize(

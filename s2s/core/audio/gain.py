@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, rms_db
+from s2s.core.audio.blocks import BLOCK_SAMPLES, PIPELINE_HZ, Block, rms_db
 
 QUIET_DB = -40.0
 """Speech whose loud 30 ms are below this, in dB of full scale, is made louder."""

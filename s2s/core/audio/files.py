@@ -1,6 +1,5 @@
-"""Audio as this project holds it: float32 mono blocks in [-1, 1].
-
-Everything else is converted at the edge. Knows nothing about devices, models or time.
+"""Sound files. What is read goes by what a file holds; what is made by the suffix of its name, and
+whether it can be made is looked at before the work.
 """
 
 from __future__ import annotations
@@ -8,142 +7,40 @@ from __future__ import annotations
 import io
 import stat
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from s2s.core.downmix import downmix
-
-Block = npt.NDArray[np.float32]
-"""Mono samples, float32 [samples], nominally within [-1, 1]."""
-
-PIPELINE_HZ = 16_000
-"""Rate of everything between the microphone and the transcript, in Hz."""
-
-BLOCK_SAMPLES = 512
-"""Samples in one block at any rate; at 16 kHz 32 ms, which is also Silero VAD's window."""
+from s2s.core.audio.blocks import AudioError, Block, resample, to_int16
+from s2s.core.audio.downmix import downmix
 
 MIN_FILE_HZ = 2_000
 """Below this no speech is left; a header that says less is damaged."""
 MAX_FILE_HZ = 768_000
 """The highest rate of studio equipment."""
-
-_INT16_SCALE = 32768.0
 _WRITTEN_AT_ONCE = 1 << 15
+"""Samples given to libsndfile at once."""
 
 
-class AudioError(ValueError):
-    """Audio that cannot be used. The message names the file or value and what to do."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How samples are kept in a file, in libsndfile's words."""
+
+    container: str
+    subtype: str
 
 
-def empty() -> Block:
-    """A block without samples."""
-    return np.zeros(0, dtype=np.float32)
-
-
-def to_int16(block: Block) -> npt.NDArray[np.int16]:
-    """Convert float32 [samples] to int16 [samples], clipped at full scale."""
-    scaled = np.rint(np.asarray(block, dtype=np.float32) * _INT16_SCALE)
-    return np.clip(scaled, -32768, 32767).astype(np.int16)
-
-
-def from_int16(samples: npt.NDArray[np.int16]) -> Block:
-    """Convert int16 [samples] to float32 [samples]; exact inverse of `to_int16`."""
-    return samples.astype(np.float32) / np.float32(_INT16_SCALE)
-
-
-def to_mono(samples: npt.NDArray[np.float32]) -> Block:
-    """Mix float32 [samples] or [samples, channels] down to float32 [samples] by the mean."""
-    if samples.ndim == 1:
-        return np.ascontiguousarray(samples, dtype=np.float32)
-    return np.ascontiguousarray(samples.mean(axis=1), dtype=np.float32)
-
-
-def rms_db(block: Block) -> float:
-    """Level of `block` in dB relative to full scale; -inf for silence or no samples."""
-    if len(block) == 0:
-        return float("-inf")
-    power = float(np.mean(np.square(block, dtype=np.float64)))
-    return 10.0 * float(np.log10(power)) if power > 0.0 else float("-inf")
-
-
-class Framer:
-    """Cuts a stream of blocks into frames of one size. Any split gives the same frames."""
-
-    def __init__(self, frame_samples: int) -> None:
-        if frame_samples < 1:
-            raise ValueError(f"frame_samples must be at least 1, got {frame_samples}")
-        self._frame_samples = frame_samples
-        self._rest = empty()
-
-    @property
-    def pending_samples(self) -> int:
-        """Samples that wait for the rest of their frame."""
-        return len(self._rest)
-
-    def push(self, block: Block) -> Iterator[Block]:
-        """Add `block` float32 [samples] and yield each complete frame float32 [frame_samples]."""
-        joined = np.concatenate([self._rest, block]) if len(self._rest) else block
-        whole = len(joined) - len(joined) % self._frame_samples
-        self._rest = joined[whole:].copy()
-        for start in range(0, whole, self._frame_samples):
-            yield joined[start : start + self._frame_samples]
-
-    def flush(self) -> Iterator[Block]:
-        """Yield the last, incomplete frame padded with zeros, if there is one; start afresh."""
-        if len(self._rest):
-            frame = np.zeros(self._frame_samples, dtype=np.float32)
-            frame[: len(self._rest)] = self._rest
-            self._rest = empty()
-            yield frame
-
-
-class Resampler:
-    """Changes the rate of a stream. Stateful: any split into blocks gives the same samples.
-
-    Equal rates pass through untouched. Filter: soxr "HQ", band-limited sinc.
-    """
-
-    def __init__(self, in_hz: int, out_hz: int) -> None:
-        if in_hz < 1 or out_hz < 1:
-            raise ValueError(f"rates must be positive, got {in_hz} and {out_hz} Hz")
-        self.in_hz = in_hz
-        self.out_hz = out_hz
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the stream so far."""
-        self._stream = None
-        if self.in_hz != self.out_hz:
-            import soxr
-
-            self._stream = soxr.ResampleStream(
-                self.in_hz, self.out_hz, 1, dtype="float32", quality="HQ"
-            )
-
-    def push(self, block: Block) -> Block:
-        """Resample `block` float32 [samples at in_hz]; returns what is ready, at out_hz."""
-        if self._stream is None:
-            return block
-        if len(block) == 0:
-            return empty()
-        return np.asarray(self._stream.resample_chunk(block), dtype=np.float32)
-
-    def flush(self) -> Block:
-        """The samples still inside the filter; the next push starts a new stream."""
-        if self._stream is None:
-            return empty()
-        tail = np.asarray(self._stream.resample_chunk(empty(), last=True), dtype=np.float32)
-        self.reset()
-        return tail
-
-
-def resample(samples: Block, in_hz: int, out_hz: int) -> Block:
-    """Resample a whole recording float32 [samples at in_hz] to float32 [samples at out_hz]."""
-    resampler = Resampler(in_hz, out_hz)
-    return np.concatenate([resampler.push(samples), resampler.flush()])
+WAV = Format("WAV", "PCM_16")
+FORMATS = {
+    ".wav": WAV,
+    ".wave": WAV,
+    ".flac": Format("FLAC", "PCM_16"),
+    ".ogg": Format("OGG", "VORBIS"),
+    ".mp3": Format("MP3", "MPEG_LAYER_III"),
+}
+"""By the suffix of a file's name."""
 
 
 def read_wav(path: str | Path, rate_hz: int | None = None) -> tuple[Block, int]:
@@ -219,16 +116,79 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
+def output_format(path: Path) -> Format:
+    """The format that a file's name asks for; WAV for `-` and for a name without suffix.
+
+    Raises:
+        AudioError: the suffix is of another format, or of one that libsndfile lacks here.
+    """
+    import soundfile
+
+    suffix = path.suffix.lower()
+    if not suffix or str(path) == "-" or _is_special(path):
+        return WAV
+    chosen = FORMATS.get(suffix)
+    if chosen is None or chosen.container not in soundfile.available_formats():
+        what = "an unknown format" if chosen is None else "one that this libsndfile lacks"
+        raise AudioError(f"{path}: {suffix} is {what}. Name it {', '.join(FORMATS)}.")
+    return chosen
+
+
+def check_output(path: Path) -> None:
+    """See that a sound file can be written at `path`, without touching what is there.
+
+    Raises:
+        AudioError: a suffix of another format, no such folder, a folder, or no permission.
+    """
+    output_format(path)
+    if str(path) != "-":
+        check_writable(path)
+
+
+def check_writable(path: Path) -> None:
+    """See that a file can be written at `path`: it is opened, and removed if it was not there.
+
+    Raises:
+        AudioError: no such folder, a folder, or no permission.
+    """
+    try:
+        if path.is_dir():
+            raise AudioError(f"{path}: is a folder. Name a file in it.")
+        if _is_special(path):
+            return
+        existed = path.exists()
+        with path.open("ab"):
+            pass
+        if not existed:
+            path.unlink()
+    except FileNotFoundError as error:
+        raise AudioError(
+            f"{path}: cannot be written: there is no folder {path.parent}. Make it first."
+        ) from error
+    except OSError as error:
+        raise AudioError(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def write_sound(path: Path, samples: npt.NDArray[np.float32], rate_hz: int) -> None:
+    """Write float32 [samples] or [samples, channels] in the format that the name asks for.
+
+    Raises:
+        AudioError: the name asks for another format, or the file cannot be written.
+    """
+    chosen = output_format(path)
+    _write(path, samples, rate_hz, chosen.container, chosen.subtype)
+
+
 def write_wav(path: str | Path, samples: npt.NDArray[np.float32], rate_hz: int) -> None:
     """Write float32 [samples] or [samples, channels] as a 16-bit WAV file, whatever its name.
 
     Raises:
         AudioError: the file cannot be written.
     """
-    write_encoded(path, samples, rate_hz, "WAV", "PCM_16")
+    _write(path, samples, rate_hz, "WAV", "PCM_16")
 
 
-def write_encoded(
+def _write(
     path: str | Path, samples: npt.NDArray[np.float32], rate_hz: int, container: str, subtype: str
 ) -> None:
     """Write float32 [samples] or [samples, channels] in one of libsndfile's formats.
@@ -256,3 +216,11 @@ def write_encoded(
     except (soundfile.SoundFileError, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise AudioError(f"{path}: cannot be written ({reason}).") from error
+
+
+def _is_special(path: Path) -> bool:
+    """A pipe or device: it has no suffix that means something, and may not be opened twice."""
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except OSError:  # a name that is too long: opening it says so
+        return False

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.audio import BLOCK_SAMPLES, Block, read_wav
-from s2s.core.gain import (
+from s2s.core.audio.gain import (
     MAX_GAIN_DB,
     QUIET_DB,
     TARGET_DB,
