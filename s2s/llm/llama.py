@@ -6,13 +6,13 @@ conversation that only grows costs its new words alone, and `warm` can run ahead
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from s2s.core.channel import Channel, Closed, Timeout
+from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
@@ -138,7 +138,11 @@ class LlamaChat:
 
 
 class _Answer:
-    """One answer: the thread that writes it and the queue it is read from."""
+    """One answer: the thread that writes it and the channel it is read from.
+
+    The channel has room for the whole answer, so that the engine is free when it has written it,
+    however slowly it is read.
+    """
 
     def __init__(
         self, engine: Engine, request: Request, stop: Callable[[], bool], work: Urgency
@@ -147,8 +151,11 @@ class _Answer:
         self._request = request
         self._stop = stop
         self._work = work
-        self._abandoned = threading.Event()
-        self._arrived: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+        self._clock = SystemClock()
+        self._failure: Exception | None = None
+        self._arrived: Channel[str] = Channel(
+            request.max_tokens + 1, clock=self._clock, name="llama"
+        )
 
     def pieces(self, timeout_s: float) -> Iterator[str]:
         """Start the thread and yield what it writes; ends or closes only when it has stopped.
@@ -156,42 +163,47 @@ class _Answer:
         Raises:
             LlmError: the engine failed, or gave nothing for `timeout_s`.
         """
-        thread = threading.Thread(target=self._write, name="llama", daemon=True)
-        thread.start()
+        thread = self._clock.start(self._write, "llama")
         try:
-            while (item := self._next(timeout_s)) is not None:
-                if isinstance(item, Exception):
-                    raise item
+            while (piece := self._next(timeout_s)) is not None:
                 if self._stop():
                     return
-                yield item
+                yield piece
         finally:
-            self._abandoned.set()
+            self._arrived.close(discard=True)
             thread.join(timeout_s)
 
-    def _next(self, timeout_s: float) -> str | Exception | None:
+    def _next(self, timeout_s: float) -> str | None:
+        """The next piece; None at the end."""
         try:
-            return self._arrived.get(timeout=timeout_s)
-        except queue.Empty:
-            return LlmError(
+            return self._arrived.get(deadline_s=self._clock.now() + timeout_s)
+        except Timeout:
+            raise LlmError(
                 f"the language model gave no token for {timeout_s:g} s. The machine is too busy "
                 "or the model too large for it: use fewer threads or a smaller model."
-            )
+            ) from None
+        except Closed:
+            if self._failure is not None:
+                raise self._failure from None
+            return None
 
     def _write(self) -> None:
         try:
             self._engine.generate(self._request, self._take, self._work)
         except Exception as error:  # noqa: BLE001 - surfaces in the reader's thread
-            self._arrived.put(error)
-        else:
-            self._arrived.put(None)
+            self._failure = error
+        finally:
+            self._arrived.close()
 
     def _take(self, piece: str) -> bool:
         """Pass on a piece (empty while the prompt is evaluated); true ends the generation."""
-        if self._abandoned.is_set() or self._stop():
+        if self._arrived.closed or self._stop():
             return True
         if piece:
-            self._arrived.put(piece)
+            try:
+                self._arrived.put(piece)
+            except Closed:
+                return True
         return False
 
 

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from s2s.core.markup import opened_thought
 from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
@@ -101,6 +102,8 @@ class LlamaEngine:
     ) -> None:
         """Write the answer, piece by piece, into `take`; blocks until the end.
 
+        A thought that the template has opened is opened in the answer too, where it ends.
+
         Raises:
             LlmError: the conversation does not fit, or the library failed.
         """
@@ -108,6 +111,8 @@ class LlamaEngine:
             prompt = self._fitting(request)
             room = self._open().room - len(prompt)
             if not self._show(prompt, take, work):
+                return
+            if take(opened_thought(self._template.render(request.messages))):
                 return
             words = _Words(request.stop_at)
             for token in self._write(request, min(request.max_tokens, room), work):

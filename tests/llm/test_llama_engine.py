@@ -166,3 +166,15 @@ def test_it_answers_no_more_once_it_is_closed(resources_path: Path) -> None:
     made.close()
     with pytest.raises(LlmError, match="closed"):
         made.count_tokens("x")
+
+
+@pytest.mark.models
+def test_a_thought_that_the_template_opens_is_opened_in_the_answer(resources_path: Path) -> None:
+    for source, begins in (("{{ messages[-1].content }}<think>\n", True), ("<think> I", False)):
+        made = LlamaEngine(
+            "auto", resources_path, threads=1, compute=Unlimited(), context_tokens=256,
+            gpu_layers=0, chat_template=source,
+        )  # fmt: skip
+        written = answer(made, request(ChatMessage("user", "One, two,"), max_tokens=3))
+        made.close()
+        assert written.startswith("<think>") == begins

@@ -314,6 +314,17 @@ def find_sign(text: str, final: bool, wanted: Callable[[Sign], bool]) -> tuple[i
     return len(text), None
 
 
+def opened_thought(text: str) -> str:
+    """The sign at the very end of `text`, white space aside, that opens a thought; "" for none."""
+    tail = text.rstrip()[-LONGEST_SIGN:]
+    for found in _OPENER.finditer(tail):
+        sign = read_sign(tail[found.start() :])
+        if isinstance(sign, Sign) and found.start() + sign.length == len(tail):
+            opens = sign.role is Role.THOUGHT and not sign.closed
+            return tail[found.start() :] if opens else ""
+    return ""
+
+
 def call_kind(name: str) -> str:
     """What a sign of a call has in common with the sign that ends it."""
     return re.sub(r"^(?:start|begin|end|stop)_(?:of_)?|_(?:start|begin|end)$", "", name.strip("/"))

@@ -13,6 +13,7 @@ from s2s.core.markup import (
     Withdrawn,
     WrittenCall,
     hidden_edits,
+    opened_thought,
     read_calls,
     visible_text,
 )
@@ -299,3 +300,20 @@ def test_plain_text_is_not_held_back() -> None:
     for word in ("It ", "is ", "**so", "** and `x", "`, "):
         items = markup.push(word)
         assert "".join(item.text for item in items if isinstance(item, Visible)) == word
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sign"),
+    [
+        ("<|im_start|>assistant\n<think>\n", "<think>"),
+        ("<|im_start|>assistant\n<think>\n\n</think>\n\n", ""),
+        ("[INST]Hi[/INST][THINK]", "[THINK]"),
+        ("<|CHATBOT_TOKEN|><|START_THINKING|>", "<|START_THINKING|>"),
+        ("<seed:think>", "<seed:think>"),
+        ("<|im_start|>assistant\n", ""),
+        ("I <think> so", ""),
+        ("", ""),
+    ],
+)
+def test_a_thought_that_a_prompt_opens_is_seen(prompt: str, sign: str) -> None:
+    assert opened_thought(prompt) == sign
