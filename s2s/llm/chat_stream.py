@@ -167,11 +167,16 @@ class ChatStream:
             self._finished = self._finished or bool(event.get("done", True))
 
     def _read_choice(self, choice: Mapping[str, object]) -> Iterator[str | Call]:
+        failed = reported_error(choice)
+        if failed is None and choice.get("finish_reason") == "error":
+            failed = str(choice.get("native_finish_reason") or "it says no more")
+        if failed is not None:
+            raise LlmError(f"the server failed: {failed}")
         message = choice.get("delta") or choice.get("message")
         if isinstance(message, Mapping):
             yield from self._read_message(message)
         else:
-            yield from self._text(content_text(choice.get("text")))
+            yield from self._text(content_text(message) or content_text(choice.get("text")))
         whole = isinstance(choice.get("message"), Mapping)
         self._finished = self._finished or whole or bool(choice.get("finish_reason"))
 
@@ -231,6 +236,8 @@ def content_text(content: object) -> str:
     """The text of a message's content: a text, a list of parts, or one part."""
     if isinstance(content, str):
         return content
+    if isinstance(content, int | float) and not isinstance(content, bool):
+        return str(content)
     if isinstance(content, list):
         return "".join(map(content_text, content))
     if not isinstance(content, Mapping) or content.get("type") in _THINKING_PARTS:

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES = 2**24
 """An answer longer than this is no transcription."""
+_NO_SPEECH = re.compile(r"(?:\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪+))+\s*")
 _MIN_SAMPLES = PIPELINE_HZ // 10
 
 
@@ -178,6 +179,7 @@ def transcription(body: bytes, content_type: str, language: str | None, url: str
 
 
 def _plain(text: str) -> str:
-    """`text` without white space around it, halves of characters joined or replaced."""
+    """`text` without white space around it, halves of characters joined or replaced; "" where it
+    is nothing but marks of what was no speech: `[BLANK_AUDIO]`, `(music)`, `♪`."""
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.strip()
+    return "" if _NO_SPEECH.fullmatch(whole) else whole.strip()

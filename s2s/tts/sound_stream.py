@@ -33,9 +33,20 @@ Kind = Literal["pcm", "wav", "coded", "words", "unreadable"]
 
 _RATE = re.compile(r"rate\s*=\s*\"?(\d+)")
 _CHANNELS = re.compile(r"channels\s*=\s*\"?(\d+)")
-_PCM_TYPES = ("audio/pcm", "audio/l16", "audio/x-pcm", "audio/raw", "audio/basic")
+_PCM_TYPES = ("audio/pcm", "audio/l16", "audio/x-pcm", "audio/raw")
 _WORD_TYPES = ("text/", "application/json", "application/problem+json", "application/xml")
-_UNREADABLE_TYPES = ("audio/aac", "audio/mp4", "audio/webm", "video/")
+_UNREADABLE_TYPES = (
+    "audio/aac", "audio/mp4", "audio/webm", "audio/basic", "audio/pcmu", "audio/pcma",
+    "audio/mulaw", "audio/alaw", "audio/x-mulaw", "audio/x-alaw", "audio/amr", "video/", "image/",
+    "application/zip", "application/gzip", "application/pdf",
+)  # fmt: skip
+_UNREADABLE_STARTS = (
+    b"\x1aE\xdf\xa3", b"\x1f\x8b\x08", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff",
+    b"%PDF", b"#!AMR",
+)  # fmt: skip
+"""WebM, gzip, zip, pictures, PDF, AMR."""
+_CODED_STARTS = (b"OggS", b"fLaC", b"ID3", b"FORM", b".snd", b"caff")
+"""Of what libsndfile reads: Ogg, FLAC, MP3 with a title, AIFF, AU, CAF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,8 @@ def read_sound(
             raise _failure(whole, url)
         case "unreadable":
             raise RemoteError(
-                f"{url} answered {content_type or 'MP4 or WebM'}, which cannot be decoded here. "
+                f"{url} answered {content_type or 'a file'} (it begins with {head[:8]!r}), which "
+                "cannot be decoded here. "
                 "Set tts.openai.format to pcm, wav, mp3, opus or flac."
             )
     any_sound = False
@@ -96,9 +108,9 @@ def kind_of(head: bytes, content_type: str) -> Kind:
     """What an answer is that begins with `head`."""
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
         return "wav"
-    if head[:4] in (b"OggS", b"fLaC") or head[:3] == b"ID3":
+    if head.startswith(_CODED_STARTS):
         return "coded"
-    if head[4:8] == b"ftyp" or head[:4] == b"\x1aE\xdf\xa3":
+    if head[4:8] == b"ftyp" or head.startswith(_UNREADABLE_STARTS):
         return "unreadable"
     if _is_words(head, content_type):
         return "words"
@@ -136,6 +148,10 @@ def _read_pcm(chunks: Iterable[bytes], url: str, content_type: str, pcm_hz: int)
     rate, channels = _RATE.search(content_type), _CHANNELS.search(content_type)
     rate_hz = _checked_rate(url, int(rate[1]) if rate else pcm_hz)
     count = _checked_channels(url, int(channels[1]) if channels else 1)
+    if "float" in content_type or "f32" in content_type:
+        for data in _frames(chunks, 4 * count):
+            yield Sound(_clean(_DECODERS[3, 32](data)[::count]), rate_hz)
+        return
     for samples in pcm_blocks(chunks, count):
         yield Sound(samples, rate_hz)
 
@@ -145,14 +161,19 @@ def pcm_blocks(chunks: Iterable[bytes], channels: int = 1) -> Iterator[Block]:
 
     Of several channels the first. What is left over at the end is no sample and is dropped.
     """
-    rest, frame = b"", 2 * channels
+    for data in _frames(chunks, 2 * channels):
+        yield from_int16(np.frombuffer(data, dtype="<i2")[::channels].astype(np.int16))
+
+
+def _frames(chunks: Iterable[bytes], frame: int) -> Iterator[bytes]:
+    """Bytes in whole frames of `frame` bytes, never none."""
+    rest = b""
     for chunk in chunks:
         data = rest + chunk
         whole = len(data) - len(data) % frame
         rest = data[whole:]
         if whole:
-            samples = np.frombuffer(data[:whole], dtype="<i2")[::channels]
-            yield from_int16(samples.astype(np.int16))
+            yield data[:whole]
 
 
 def _read_coded(chunks: Iterable[bytes], url: str, content_type: str) -> Iterator[Sound]:

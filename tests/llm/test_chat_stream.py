@@ -51,6 +51,7 @@ ANSWERS: dict[str, bytes] = {
         chunk({"role": "assistant", "content": None}), *text("It is Paris today.")
     ),
     "null delta": events(chunk(None), *text("It is Paris today.")),
+    "delta is the text": events(chunk("It is Paris today."), chunk({}, "stop")),
     "no choices": events('{"choices": []}', '{"choices": null}', *text("It is Paris today."),
                          '{"choices": [], "usage": {"total_tokens": 5}}', "[DONE]"),
     "bom": b"\xef\xbb\xbf" + events(*text("It is ", "Paris today."), "[DONE]"),
@@ -92,6 +93,11 @@ FAILURES: dict[str, tuple[bytes, str]] = {
     "error 200": (b'{"error": {"message": "model \'x\' not found"}}', "not found"),
     "error object": (b'{"object": "error", "message": "not found", "code": 404}', "not found"),
     "detail 200": (b'{"detail": "Not Found"}', "Not Found"),
+    "error in a choice": (
+        events('{"choices": [{"delta": {}, "error": {"message": "No slot"}}]}'), "No slot"),
+    "finish with an error": (
+        events('{"choices": [{"delta": {"content": "It"}, "finish_reason": "error"}]}'), "failed"),
+    "list with an error": (b'[{"error": {"message": "No slot"}}]', "No slot"),
     "html": (b"<!DOCTYPE html>\n<html><head><title>Welcome</title></head></html>",
              r"web page \(Welcome\).*base_url"),
     "text": (b"Service starting", "Service starting"),
@@ -129,6 +135,10 @@ def test_every_failure_is_told_in_the_servers_words(name: str) -> None:
     for parts in ([data], [data[: len(data) // 2], data[len(data) // 2 :]]):
         with pytest.raises(LlmError, match=words):
             read(*parts)
+
+
+def test_a_number_is_text_too() -> None:
+    assert read(events(*text("It is ", 42)))[0] == "It is 42"
 
 
 HALVES = {

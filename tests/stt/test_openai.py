@@ -85,6 +85,8 @@ SHAPES = {
     "plain": (b" Hello.\n", "text/plain; charset=utf-8", "Hello."),
     "emoji in halves": (b'{"text": "Hi \\ud83d\\ude00"}', "application/json", "Hi \U0001f600"),
     "half an emoji": (b'{"text": "Hi \\ud83d"}', "application/json", "Hi \ufffd"),
+    "no speech": (b'{"text": " [BLANK_AUDIO]\\n(wind) *coughs*"}', "application/json", ""),
+    "some speech": (b'{"text": "(wind) Hello."}', "application/json", "(wind) Hello."),
     "no content type": (b'{"text": "Hello."}', "", "Hello."),
 }
 FAILURES = {

@@ -52,6 +52,7 @@ SOUNDS: dict[str, tuple[bytes, str, float]] = {
     "pcm, bytes": (pcm(), "application/octet-stream", 1e-4),
     "pcm called json": (b"\0\0" + pcm(), "application/json", 1e-4),
     "pcm with a rate": (pcm(), "audio/pcm;rate=24000;channels=1", 1e-4),
+    "pcm of floats": (TONE.astype("<f4").tobytes(), "audio/pcm;encoding=float;rate=24000", 1e-6),
     "wav": (wav(), "audio/wav", 1e-4),
     "wav called pcm": (wav(), "audio/pcm", 1e-4),
     "wav called mpeg": (wav(), "audio/mpeg", 1e-4),
@@ -70,6 +71,9 @@ SOUNDS: dict[str, tuple[bytes, str, float]] = {
     "flac called pcm": (coded("FLAC"), "audio/pcm", 1e-4),
     "vorbis": (coded("OGG", "VORBIS"), "audio/ogg", 0.1),
     "opus": (coded("OGG", "OPUS"), "audio/opus", 0.1),
+    "aiff": (coded("AIFF", "PCM_16"), "audio/aiff", 1e-4),
+    "au": (coded("AU", "PCM_16"), "audio/au", 1e-4),
+    "caf": (coded("CAF", "PCM_16"), "", 1e-4),
     "mp3": (coded("MP3"), "audio/mpeg", 0.1),
     "mp3, no type": (coded("MP3"), "", 0.1),
 }
@@ -97,6 +101,9 @@ FAILURES: dict[str, tuple[bytes, str, str]] = {
     "no mp3": (b"ID3" + 99 * b"x", "audio/mpeg", "cannot be decoded"),
     "aac": (b"\xff\xf1\x50\x80" + 99 * b"x", "audio/aac", "cannot be decoded here"),
     "mp4": (b"\0\0\0\x20ftypM4A " + 99 * b"x", "audio/mp4", "cannot be decoded here"),
+    "mu-law": (99 * b"\x7f", "audio/basic", "cannot be decoded here"),
+    "gzip": (b"\x1f\x8b\x08" + 99 * b"x", "audio/pcm", "cannot be decoded here"),
+    "picture": (b"\x89PNG\r\n\x1a\n" + 99 * b"x", "", "cannot be decoded here"),
     "webm": (b"\x1aE\xdf\xa3" + 99 * b"x", "audio/webm", "cannot be decoded here"),
 }  # fmt: skip
 

@@ -41,6 +41,7 @@ _HEAD = re.compile(
 _NEXT = re.compile(r"\s*[,;]?\s*(?=[{\[])")
 _SIGN = re.compile(r"<[|｜][^<>]{1,80}[|｜]>|\[CALL_ID\]\s*[\w\-]*|\[(?:ARGS|TOOL_CONTENT)\]")
 _EDGE_SIGNS = re.compile(rf"\A(?:(?:{_SIGN.pattern})\s*)+|(?:\s*(?:{_SIGN.pattern}))+\Z")
+_FENCED = re.compile(r"(?:```|~~~)[a-z]*\n(.*?)\n?(?:```|~~~)", re.S)
 _FUNCTION = re.compile(
     r"<(?:｜DSML｜)?(?:function|invoke)\s*(?:=|\s+name\s*=)\s*[\"']?([\w.\-]+)[\"']?[^>]*>"
     r"(.*?)(?:</(?:｜DSML｜)?(?:function|invoke)>|\Z)",
@@ -100,6 +101,8 @@ def is_call(text: str) -> bool:
 def read_calls(written: WrittenCall) -> list[Call]:
     """The calls in `written`; one without a name where they cannot be read."""
     text = _EDGE_SIGNS.sub("", written.text.strip())
+    if fenced := _FENCED.fullmatch(text):
+        text = fenced[1].strip()
     if written.name and not text:
         return [Call(written.name, "{}")]
     for reader in (_from_tags, _from_json, _from_pairs):

@@ -38,6 +38,8 @@ INLINE_CODE_CHARS = 200
 """An opening sign after a backtick waits this long for the closing one."""
 HEADER_CHARS = 200
 """A header that does not end within this many characters was none."""
+LEAST_CUT_SIGN = 5
+"""Characters of half a sign at the end of an answer that are taken for one."""
 BARE_CALL_CHARS = 20_000
 """An answer that begins with a bracket waits this long for the end of its JSON."""
 
@@ -191,9 +193,8 @@ class MarkupFilter:
 
     def _read_sign(self, final: bool) -> bool:
         sign = read_sign(self._buffer)
-        if sign is Cut.MORE and final:
-            cut = len(self._buffer) > 2 and self._buffer[1] in "|｜"
-            sign = Sign(Role.DROP, len(self._buffer)) if cut else Cut.NONE
+        if sign is Cut.MORE and final and len(self._buffer) >= LEAST_CUT_SIGN:
+            sign = Sign(Role.DROP, len(self._buffer))
         if sign is Cut.MORE or (self._buffer[:4] != "<!--" and "<!--".startswith(self._buffer)):
             if not final:
                 return False

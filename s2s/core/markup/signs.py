@@ -110,6 +110,7 @@ _SQUARE = (
     "AVAILABLE_TOOLS", "/AVAILABLE_TOOLS", "SYSTEM_PROMPT", "/SYSTEM_PROMPT", "TOOL_CONTENT",
     "ARGS", "CALL_ID", "IMG", "IMG_BREAK", "IMG_END", "PREFIX", "MIDDLE", "SUFFIX", "gMASK",
     "MODEL_SETTINGS", "/MODEL_SETTINGS", "BEGIN_AUDIO", "AUDIO",
+    "PAD", "UNK", "BOS", "EOS",
 )  # fmt: skip
 
 ROLES = {
@@ -124,6 +125,8 @@ _BAR = re.compile(r"<[|｜](/?[^\s<>|｜][^<>|｜\n]{0,79})[|｜]?>|<([A-Za-z_]{
 _BAR_BEGINS = re.compile(
     r"<[|｜](?:/?(?:[^\s<>|｜](?:[^<>|｜\n]{0,79}[|｜]?)?)?)?\Z|<[A-Za-z_]{1,24}\|?\Z"
 )
+_SQUARE_NUMBER = re.compile(r"\[UNUSED_TOKEN_\d{1,4}\]")
+_SQUARE_NUMBER_BEGINS = re.compile(r"\[UNUSED_TOKEN_\d{0,4}\Z")
 _SQUARE_BAR = re.compile(r"\[\|(/?[A-Za-z_]{2,32})\|\]")
 _SQUARE_BAR_BEGINS = re.compile(r"\[(?:\|(?:/?[A-Za-z_]{0,32}\|?)?)?\Z")
 _TRIANGLE = re.compile(r"◁(/?)([A-Za-z_]{2,24})▷")
@@ -204,7 +207,10 @@ def _read_square(text: str) -> Sign | Cut:
             return Sign(_square_role(name), len(name) + 2, _plain(name))
     if bar := _SQUARE_BAR.match(text):
         return _named(bar[1], bar.end())
-    begins = any(f"[{name}]".startswith(text) for name in _SQUARE)
+    if number := _SQUARE_NUMBER.match(text):
+        return Sign(Role.DROP, number.end(), "unused")
+    begins = any(f"[{name}]".startswith(text) for name in (*_SQUARE, "UNUSED_TOKEN_"))
+    begins = begins or _SQUARE_NUMBER_BEGINS.match(text) is not None
     return Cut.MORE if begins or _SQUARE_BAR_BEGINS.match(text) else Cut.NONE
 
 

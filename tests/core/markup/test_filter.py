@@ -52,6 +52,10 @@ CONTROL = {
     "answer tag": "<answer>All done.</answer>",
     "comment": "<!-- a note. really -->All done.<!-- cut",
     "half a sign": "All done.<|im_en",
+    "half a sign, gemma": "All done.<end_of_tu",
+    "half a sign, thought": "All done.</thin",
+    "internlm": "All done.[UNUSED_TOKEN_145]",
+    "box": "<|begin_of_box|>All done.<|end_of_box|>",
     "results": '<tool_response>{"on": true}</tool_response>All done.',
     "results, mistral": "[TOOL_RESULTS]{}[/TOOL_RESULTS]All done.",
 }
@@ -85,6 +89,7 @@ THOUGHTS = {
 
 CALLS = {
     "hermes": f"<tool_call>\n{LAMP_JSON}\n</tool_call>",
+    "hermes, fenced": f"<tool_call>\n```json\n{LAMP_JSON}\n```\n</tool_call>",
     "hermes, no end": f"<tool_call>{LAMP_JSON}",
     "hermes, begun twice": f"<tool_call>{LAMP_JSON}<tool_call>",
     "hermes, bad json": '<tool_call>{"name": "lamp_on", "arguments": {"room"</tool_call>',
@@ -156,7 +161,7 @@ PLAIN = (
     "an unclosed ` and then <3",
     "A trailing <",
     "A trailing <b",
-    "A trailing [TOOL",
+    "A trailing [TO",
 )
 
 
