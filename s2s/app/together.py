@@ -11,8 +11,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
+
+from s2s.app.mailbox import Mailbox
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class Together:
     """Makes things in threads of their own. Used with `with`: on an error all are closed."""
 
     def __init__(self) -> None:
-        self._finished: SimpleQueue[_Work] = SimpleQueue()
+        self._finished: Mailbox[_Work] = Mailbox()
         self._all: list[_Work] = []
 
     def start(self, name: str, make: Callable[[], Made]) -> Making[Made]:
@@ -79,7 +80,7 @@ class _Work:
 class Making(_Work, Generic[Made]):
     """One thing that is being made."""
 
-    def __init__(self, make: Callable[[], Made], name: str, finished: SimpleQueue[_Work]) -> None:
+    def __init__(self, make: Callable[[], Made], name: str, finished: Mailbox[_Work]) -> None:
         self._make = make
         self._finished = finished
         self._lock = threading.Lock()

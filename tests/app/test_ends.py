@@ -36,6 +36,14 @@ def start(hows: tuple[str, ...], *arguments: str, home: Path) -> subprocess.Pope
     )
 
 
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it wrote until it ended; it does not outlive the test."""
+    try:
+        return process.communicate(timeout=60)
+    finally:
+        process.kill()
+
+
 def talk(hows: tuple[str, ...], home: Path) -> subprocess.Popen[str]:
     return start(hows, "--input", str(DATA / "something.wav"), "--fast", home=home)
 
@@ -63,7 +71,7 @@ def test_a_stage_that_fails_while_others_load_is_one_line_and_exit_code_1(
     hows: tuple[str, ...], tmp_path: Path
 ):
     process = talk(hows, tmp_path)
-    out, err = process.communicate(timeout=60)
+    out, err = ended(process)
     failing = [
         f"s2s: {stage} cannot be used"
         for stage, how in zip(loaders.STAGES, hows, strict=True)
@@ -116,7 +124,7 @@ def test_a_signal_while_loading_ends_it_in_order(
         if line.strip() == until:
             break
     process.send_signal(signal.Signals[sent])
-    out, err = process.communicate(timeout=60)
+    out, err = ended(process)
     assert process.returncode == 128 + signal.Signals[sent], err
     assert err == ""
     if until.startswith("warming"):
@@ -143,7 +151,7 @@ def test_a_signal_in_a_conversation_saves_what_was_recorded(sent: str, tmp_path:
         if line.startswith("you  "):  # it has heard, and speaks
             break
     process.send_signal(signal.Signals[sent])
-    out, err = process.communicate(timeout=60)
+    out, err = ended(process)
     assert process.returncode == 0, err
     assert f"Wrote {output}" in out
     samples, rate_hz = read_wav(output)

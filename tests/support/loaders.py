@@ -32,11 +32,17 @@ class Model:
         if self._how == "fails when warmed":
             fail(self._stage)
         if self._how == "hangs when warmed":
-            print(f"warming {self._stage}", flush=True)
+            tell(f"warming {self._stage}")
             threading.Event().wait()
 
     def close(self) -> None:
-        print(f"closed {self._stage}", flush=True)
+        tell(f"closed {self._stage}")
+
+
+def tell(line: str) -> None:
+    """A line in one write: three threads tell at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def fail(stage: str) -> NoReturn:
@@ -52,7 +58,7 @@ def make(stage: str, how: str, others: int) -> Model:
             `fails after the others` and `fails after one`; `fails when warmed`.
         others: how many other models will be there.
     """
-    print(f"loading {stage}", flush=True)
+    tell(f"loading {stage}")
     match how:
         case "fails":
             fail(stage)

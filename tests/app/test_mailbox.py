@@ -1,0 +1,73 @@
+"""A queue whose reader a signal always reaches."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from s2s.app.mailbox import Mailbox
+
+
+def test_items_come_in_order_from_any_thread() -> None:
+    box: Mailbox[int] = Mailbox()
+
+    def send() -> None:
+        for item in range(10_000):  # more than the socket holds
+            box.put(item)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    assert [box.get() for _ in range(10_000)] == list(range(10_000))
+    thread.join()
+
+
+def test_a_thread_waits_as_well() -> None:
+    box: Mailbox[str] = Mailbox()
+    got: list[str] = []
+    thread = threading.Thread(target=lambda: got.append(box.get()))
+    thread.start()
+    box.put("here")
+    thread.join()
+    assert got == ["here"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send")
+def test_a_signal_that_came_just_before_the_wait_is_heard() -> None:
+    """The byte that the interpreter wrote is there however late the wait begins."""
+    box: Mailbox[str] = Mailbox()
+    heard: list[int] = []
+
+    def handler(number: int, _: object) -> None:
+        heard.append(number)
+        box.put("woken")
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        # The kernel may give it to any thread; the handler runs on this one.
+        threading.Thread(target=lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+        assert box.get() == "woken"
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert heard == [signal.SIGUSR1]
+
+
+def test_what_a_handler_raises_ends_the_wait() -> None:
+    class Ended(Exception):
+        pass
+
+    def handler(*_: object) -> None:
+        raise Ended
+
+    before = signal.signal(signal.SIGINT, handler)
+    was = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(was)
+    try:
+        threading.Thread(target=lambda: signal.raise_signal(signal.SIGINT)).start()
+        with pytest.raises(Ended):
+            Mailbox[int]().get()
+        assert signal.set_wakeup_fd(was) == was
+    finally:
+        signal.signal(signal.SIGINT, before)
