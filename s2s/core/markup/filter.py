@@ -29,7 +29,7 @@ from s2s.core.markup.signs import (
     Cut,
     Role,
     Sign,
-    call_kind,
+    ends_call,
     find_sign,
     read_sign,
 )
@@ -45,6 +45,8 @@ BARE_CALL_CHARS = 20_000
 
 
 _ROLE_NAME = re.compile(r"[ \t]*([A-Za-z_]{0,20})")
+_CLOSES = re.compile(r"[>\]}▷]")
+_BETWEEN_JSON = re.compile(r"\s*[,;]?\s*")
 _ENDS_THOUGHT = (Role.THOUGHT_END, Role.TURN_END, Role.HARMONY, Role.HEADER)
 _SPEAKS = (Role.HEADER, Role.HARMONY, Role.SPEAKER)
 _WITH_JSON = (
@@ -74,6 +76,8 @@ class MarkupFilter:
         self._call_sign: Sign | None = None
         self._call_name = ""
         self._fence_end = ""
+        self._looked = 0
+        """Characters of the buffer that were searched in vain for the end of a call."""
 
     @property
     def opened_in_thought(self) -> bool:
@@ -106,6 +110,7 @@ class MarkupFilter:
     def _drop(self, length: int, *, block: bool = False) -> None:
         self._buffer = self._buffer[length:]
         self._at += length
+        self._looked = max(0, self._looked - length)
         if block:
             self._out.leave_gap()
 
@@ -166,11 +171,11 @@ class MarkupFilter:
             return None
         if sign is Cut.MORE and not final:
             return False
-        end = bracket_end(self._buffer)
-        if end is None:
-            if final or len(self._buffer) > BARE_CALL_CHARS:
-                return None
+        if not final and len(self._buffer) < BARE_CALL_CHARS and not self._may_end():
             return False
+        end = bracket_end(self._buffer[:BARE_CALL_CHARS])
+        if end is None:
+            return None if final or len(self._buffer) >= BARE_CALL_CHARS else False
         if not is_call(self._buffer[:end]):
             return None
         self._out.call(WrittenCall(self._buffer[:end]))
@@ -354,12 +359,17 @@ class MarkupFilter:
         """Up to the sign that ends the call, or the end of its JSON."""
         opened = self._call_sign
         assert opened is not None
-        index, sign = find_sign(self._buffer, final, lambda sign: _ends_call(opened, sign))
+        if not final and not self._may_end():
+            return False
+        index, sign = find_sign(self._buffer, final, lambda sign: ends_call(opened, sign))
         if opened.name in _WITH_JSON:
             end = written_json_end(self._buffer[:index])
-            if end is not None and (end < index or sign is not None or final):
-                self._end_call(end)
-                return True
+            if end is not None:
+                more = _BETWEEN_JSON.fullmatch(self._buffer, end, index) is not None
+                if not more or sign is not None or final:
+                    self._end_call(end)
+                    return True
+                self._looked = 0  # what follows decides
         if sign is None:
             return False
         self._end_call(index)
@@ -368,6 +378,12 @@ class MarkupFilter:
         elif sign.role is not Role.HARMONY:
             self._drop(sign.length)
         return True
+
+    def _may_end(self) -> bool:
+        """Whether what came since the last look could end a call: looking each time would take
+        time with the square of its length."""
+        looked, self._looked = self._looked, len(self._buffer)
+        return _CLOSES.search(self._buffer, looked) is not None
 
     def _read_fenced_call(self, final: bool) -> bool:
         end = re.search(rf"(?:\A|\n)[ \t]*{self._fence_end}[`~]*", self._buffer)
@@ -384,12 +400,3 @@ class MarkupFilter:
         self._call_sign, self._call_name, self._step = None, "", self._read_text
         if text or name:
             self._out.call(WrittenCall(text, name))
-
-
-def _ends_call(opened: Sign, sign: Sign) -> bool:
-    if sign.role is Role.TURN_END or sign.role is Role.HARMONY:
-        return True
-    if sign.role is Role.CALL_END:
-        same = call_kind(sign.name) == call_kind(opened.name)
-        return same or (opened.name, sign.name) == ("tool_request", "end_tool_request")
-    return sign.role is Role.CALL and sign == opened and not opened.argument

@@ -202,6 +202,8 @@ def read_sign(text: str) -> Sign | Cut:
 
 
 def _read_square(text: str) -> Sign | Cut:
+    if len(text) > 1 and not (text[1].isupper() or text[1] in "/g|"):
+        return Cut.NONE
     for name in _SQUARE:
         if text.startswith(f"[{name}]"):
             return Sign(_square_role(name), len(name) + 2, _plain(name))
@@ -331,6 +333,16 @@ def opened_thought(text: str) -> str:
     return ""
 
 
-def call_kind(name: str) -> str:
+def _call_kind(name: str) -> str:
     """What a sign of a call has in common with the sign that ends it."""
     return re.sub(r"^(?:start|begin|end|stop)_(?:of_)?|_(?:start|begin|end)$", "", name.strip("/"))
+
+
+def ends_call(opened: Sign, sign: Sign) -> bool:
+    """Whether `sign` ends the call that `opened` began."""
+    if sign.role is Role.TURN_END or sign.role is Role.HARMONY:
+        return True
+    if sign.role is Role.CALL_END:
+        same = _call_kind(sign.name) == _call_kind(opened.name)
+        return same or (opened.name, sign.name) == ("tool_request", "end_tool_request")
+    return sign.role is Role.CALL and sign == opened and not opened.argument

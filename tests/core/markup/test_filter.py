@@ -189,7 +189,18 @@ def splits(text: str) -> list[list[str]]:
     return [[text[:at], text[at:]] for at in range(1, len(text))] + [list(text)]
 
 
+TWO_CALLS = [
+    f"<tool_call>{LAMP_JSON}{LAMP_JSON}</tool_call>",
+    f"<tool_call>\n{LAMP_JSON}\n{LAMP_JSON}\n</tool_call>",
+    f"<tool_call>{LAMP_JSON}, {LAMP_JSON}</tool_call>",
+    f"<tool_call>{LAMP_JSON}</tool_call>\n<tool_call>{LAMP_JSON}</tool_call>",
+    f"[TOOL_CALLS][{LAMP_JSON}, {LAMP_JSON}]",
+    f"[TOOL_CALLS]lamp_on[ARGS]{LAMP_ARGUMENTS}[TOOL_CALLS]lamp_on[ARGS]{LAMP_ARGUMENTS}",
+    f"<|python_tag|>{LAMP_JSON}; {LAMP_JSON}<|eom_id|>",
+]
+
 ANSWERS = [
+    *(f"Well. {calls}\nAll done." for calls in TWO_CALLS),
     *CONTROL.values(),
     *(f"{thought}All done." for thought in THOUGHTS.values()),
     *(f"Well. {call} All done." for call in CALLS.values()),
@@ -228,6 +239,13 @@ def test_calls_are_handed_on_and_not_shown(name: str) -> None:
 def test_text_goes_on_behind_a_call(name: str) -> None:
     text, _ = read(f"Well. {CALLS[name]} All done.")
     assert text in ("Well. All done.", "Well. ") or "twice" in name
+
+
+@pytest.mark.parametrize("written", TWO_CALLS)
+def test_two_calls_are_two(written: str) -> None:
+    text, calls = read(f"Well. {written}\nAll done.")
+    assert text.split() in (["Well.", "All", "done."], ["Well."])
+    assert [call for each in calls for call in read_calls(each)] == [LAMP, LAMP]
 
 
 @pytest.mark.parametrize("name", BARE_CALLS)
