@@ -30,6 +30,7 @@ from s2s.core.markup.signs import (
     Role,
     Sign,
     ends_call,
+    ends_foreign,
     find_sign,
     read_sign,
 )
@@ -260,15 +261,7 @@ class MarkupFilter:
         return True
 
     def _skip_foreign(self, final: bool) -> bool:
-        name = self._foreign.strip("/")
-        sign = self._next_sign(
-            final,
-            lambda sign: (
-                (sign.role is Role.FOREIGN_END and sign.name.strip("/") == name)
-                or sign.role in (Role.TURN_END, Role.HEADER)
-                or (sign.role is Role.SPEAKER and sign.name == "assistant")
-            ),
-        )
+        sign = self._next_sign(final, lambda sign: ends_foreign(self._foreign, sign))
         if sign is None:
             return False
         if sign.role not in (Role.HEADER, Role.SPEAKER):
@@ -348,8 +341,8 @@ class MarkupFilter:
 
     def _open_call(self, sign: Sign) -> None:
         self._drop(sign.length, block=True)
-        named = re.search(r"=\s*[\"']?([\w.\-]+)", sign.argument)
-        self._call_name = named[1] if named and sign.name in ("function", "invoke") else ""
+        named = re.search(r"(?:\A|\bname\s*)=\s*[\"']?([\w.\-]+)", sign.argument)
+        self._call_name = named[1] if named else ""
         self._call_sign = sign
         self._step = self._read_call
         if sign.closed:

@@ -70,7 +70,7 @@ _THOUGHT = (
     "think", "thinking", "thought", "thoughts", "reasoning", "reason", "reflection", "analysis",
     "scratchpad", "ponder", "internal_monologue", "inner_monologue", "inner_thoughts",
     "inner_thought", "internal_thoughts", "chain_of_thought", "cot", "thought_process",
-    "thinking_process", "reasoning_process",
+    "thinking_process", "reasoning_process", "reasoning_content", "ant_thinking", "antthinking",
 )  # fmt: skip
 _CALL = (
     "tool_call", "tool_calls", "toolcall", "toolcalls", "function_call", "function_calls",
@@ -346,3 +346,11 @@ def ends_call(opened: Sign, sign: Sign) -> bool:
         same = _call_kind(sign.name) == _call_kind(opened.name)
         return same or (opened.name, sign.name) == ("tool_request", "end_tool_request")
     return sign.role is Role.CALL and sign == opened and not opened.argument
+
+
+def ends_foreign(opened: str, sign: Sign) -> bool:
+    """Whether `sign` ends text that is not the assistant's, begun by a sign of that name."""
+    if sign.role is Role.FOREIGN_END:
+        return _call_kind(sign.name) == _call_kind(opened)
+    speaks = sign.role is Role.SPEAKER and sign.name == "assistant"
+    return speaks or sign.role in (Role.TURN_END, Role.HEADER)

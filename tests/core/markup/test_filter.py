@@ -57,6 +57,8 @@ CONTROL = {
     "internlm": "All done.[UNUSED_TOKEN_145]",
     "box": "<|begin_of_box|>All done.<|end_of_box|>",
     "results": '<tool_response>{"on": true}</tool_response>All done.',
+    "results, deepseek": "<｜tool▁outputs▁begin｜>{}<｜tool▁outputs▁end｜>All done.",
+    "results, command r": "<|START_TOOL_RESULT|>{}<|END_TOOL_RESULT|>All done.",
     "results, mistral": "[TOOL_RESULTS]{}[/TOOL_RESULTS]All done.",
 }
 
@@ -66,6 +68,8 @@ THOUGHTS = {
     "thinking": "<thinking>\nI look.\n\nIt is so.\n</thinking>\n",
     "reasoning": "<reasoning>I look. It is so.</reasoning>",
     "thought": "<thought>I look. It is so.</thought>",
+    "reasoning_content": "<reasoning_content>I look.</reasoning_content>",
+    "ant thinking": "<ant-thinking>I look.</ant-thinking>",
     "reflection": "<reflection>I look.</reflection>",
     "scratchpad": "<scratchpad>I look.</scratchpad>",
     "other end": "<think>I look. It is so.</thinking>",
@@ -100,6 +104,7 @@ CALLS = {
     "function tag": f"<function=lamp_on>{LAMP_ARGUMENTS}</function>",
     "function_call": f"<function_call>{LAMP_JSON}</function_call>",
     "functioncall": f"<functioncall>{LAMP_JSON}</functioncall>",
+    "function_call, name": f'<function_call name="lamp_on">{LAMP_ARGUMENTS}</function_call>',
     "list of calls": f"<tool_calls>[{LAMP_JSON}]</tool_calls>",
     "invoke": '<function_calls>\n<invoke name="lamp_on">\n<parameter name="room">hall. west'
     "</parameter>\n</invoke>\n</function_calls>",
