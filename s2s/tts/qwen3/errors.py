@@ -6,11 +6,30 @@ exception out of this package is a mistake of the caller (ValueError) or a defec
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from s2s.core.errors import StageError
 
 
 class Qwen3Error(StageError):
     """Qwen3-TTS cannot do what is asked."""
+
+
+class ModelFileError(Qwen3Error):
+    """A file of a model, a cache or a voice that cannot be used: cut off, odd or hostile.
+
+    The message says which file, which field or tensor of it, its value, and what to do.
+    """
+
+    def __init__(
+        self, problem: str, *, file: str | Path = "", field: str = "", advice: str = ""
+    ) -> None:
+        """problem: goes on from the field ("is 3; ..."), or is the whole message."""
+        place = f"{file}: " if file else ""
+        subject = f"{field} " if field else ""
+        super().__init__(f"{place}{subject}{problem}" + (f"; {advice}" if advice else ""))
+        self.file = str(file)
+        self.field = field
 
 
 class BackendError(Qwen3Error):
@@ -25,7 +44,7 @@ class LlamaError(BackendError):
     """The llama.cpp library is missing or refused what it was asked, in its own words."""
 
 
-class OnnxError(BackendError):
+class OnnxError(BackendError, ModelFileError):
     """Graphs that cannot be used, or no ONNX Runtime."""
 
 
@@ -33,7 +52,7 @@ class HubError(Qwen3Error):
     """A checkpoint that is not to be had."""
 
 
-class CheckpointError(Qwen3Error):
+class CheckpointError(ModelFileError):
     """A weight file that cannot be used."""
 
 
@@ -41,11 +60,19 @@ class GGUFError(CheckpointError):
     """A file that is not a whole GGUF file, or not one this project can use."""
 
 
-class SpecError(Qwen3Error):
+class WeightError(CheckpointError, ValueError):
+    """A weight that is no finite number. The message names the tensor."""
+
+
+class SoundError(Qwen3Error):
+    """An answer that holds what is no finite number: nothing of it from there on is given out."""
+
+
+class SpecError(ModelFileError):
     """A config that is not one of a Qwen3-TTS 12 Hz model. The message names the field."""
 
 
-class CodecError(Qwen3Error):
+class CodecError(ModelFileError):
     """A speech tokenizer that cannot be used."""
 
 
@@ -61,5 +88,5 @@ class RecordingError(Qwen3Error, ValueError):
     """A recording no voice can be made from."""
 
 
-class VoiceError(Qwen3Error, ValueError):
+class VoiceError(ModelFileError, ValueError):
     """A voice that cannot be used. The message names it."""

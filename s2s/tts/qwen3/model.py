@@ -29,10 +29,10 @@ from s2s.tts.qwen3.backends import (
 from s2s.tts.qwen3.calibrate import probe
 from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
 from s2s.tts.qwen3.calibrate.tune import fastest_backend, tune
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
+from s2s.tts.qwen3.checkpoint.codec_spec import check_pair, read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob
-from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec, read_json, read_spec
+from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.codec.silence import silent_codes
@@ -223,7 +223,8 @@ def open_model(
     )
     folder, spec = language.folder, language.language.spec
     codec_folder = folder / "speech_tokenizer"
-    codec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
+    codec = read_codec_spec(codec_folder)
+    check_pair(spec, codec, codec_folder / "config.json")
     codec_threads = threads // 2 if overlapped else threads
     decoder = open_decoder(
         codec_folder,
@@ -236,7 +237,9 @@ def open_model(
     engine = Engine(
         language.language,
         decoder,
-        PromptBuilder(spec, Tokenizer.load(folder), language.language.embeddings),
+        PromptBuilder(
+            spec, Tokenizer.load(folder, spec.text_vocabulary), language.language.embeddings
+        ),
         samples_per_frame=decoder.samples_per_frame,
         sample_rate_hz=codec.sample_rate_hz,
         guards=Guards(silent_codes=silent),

@@ -63,6 +63,8 @@ def write_zeros(target: Path, like: Path) -> None:
     config = json.loads(json.dumps(read_json(like / "config.json")))
     config["talker_config"]["num_hidden_layers"] = _LAYERS
     config["talker_config"]["text_vocab_size"] = _TEXT_IDS
+    config["talker_config"].pop("layer_types", None)
+    config |= dict.fromkeys(("tts_pad_token_id", "tts_bos_token_id", "tts_eos_token_id"), 0)
     codec = target / "speech_tokenizer"
     codec.mkdir(parents=True)
     (target / "config.json").write_text(json.dumps(config), encoding="utf-8")

@@ -6,14 +6,31 @@ Dimensions are never literals elsewhere. Field names follow the checkpoint's own
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import cast
+from pathlib import Path
 
+from s2s.tts.qwen3.checkpoint.fields import Config, Fields, read_object
+from s2s.tts.qwen3.checkpoint.spec import (
+    EPSILONS,
+    MAX_CODES,
+    MAX_GROUPS,
+    MAX_INNER_WIDTH,
+    MAX_LAYERS,
+    MAX_WIDTH,
+    Spec,
+    head_counts,
+    rope_theta,
+)
 from s2s.tts.qwen3.errors import CodecError
 
-Config = Mapping[str, object]
+# The most that is read: docs/decisions/qwen3-model-file-bounds.md.
+MAX_WINDOW_FRAMES, MAX_STRIDE, MAX_KERNEL, MAX_REACH = 4096, 64, 64, 4096
+MAX_FRAME_SAMPLES = 1 << 15
+_MODEL_TYPE = "qwen3_tts_tokenizer_12hz"
+MIN_RATE_HZ, MAX_RATE_HZ = 8_000, 192_000
+FRAME_HZ = 12.5
+"""Frames a second, of every 12 Hz model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +61,32 @@ class CodecDecoderSpec:
         return prod(self.upsampling_ratios) * prod(self.upsample_rates)
 
     @classmethod
-    def from_config(cls, config: Config) -> CodecDecoderSpec:
-        """From the ``decoder_config`` part. Raises CodecError naming a field that is missing."""
-        hidden, heads = _int(config, "hidden_size"), _int(config, "num_attention_heads")
-        head_dim = config.get("head_dim")
+    def from_config(cls, read: Fields) -> CodecDecoderSpec:
+        """From the ``decoder_config`` part. Raises CodecError that names a field."""
+        for key, computed in _DECODER_FIXED.items():
+            read.fixed(key, computed)
+        heads, key_value_heads, head_dim = head_counts(read)
+        rates = read.wholes("upsample_rates", MAX_STRIDE, range(2, 7))
+        ratios = read.wholes("upsampling_ratios", MAX_STRIDE, range(1, 5))
+        if prod(rates) * prod(ratios) > MAX_FRAME_SAMPLES:
+            read.refuse("upsample_rates", f"make more than {MAX_FRAME_SAMPLES} samples a frame")
         return cls(
-            codebook_size=_int(config, "codebook_size"),
-            code_groups=_int(config, "num_quantizers"),
-            codebook_dim=_int(config, "codebook_dim"),
-            latent_dim=_int(config, "latent_dim"),
-            hidden_size=hidden,
-            intermediate_size=_int(config, "intermediate_size"),
-            layers=_int(config, "num_hidden_layers"),
+            codebook_size=read.whole("codebook_size", 1, MAX_CODES),
+            code_groups=read.whole("num_quantizers", 2, MAX_GROUPS),
+            codebook_dim=_multiple(read, "codebook_dim", 2),
+            latent_dim=read.whole("latent_dim", 1, MAX_WIDTH),
+            hidden_size=read.whole("hidden_size", 1, MAX_WIDTH),
+            intermediate_size=read.whole("intermediate_size", 1, MAX_INNER_WIDTH),
+            layers=read.whole("num_hidden_layers", 1, MAX_LAYERS),
             heads=heads,
-            key_value_heads=_int(config, "num_key_value_heads"),
-            head_dim=hidden // heads if head_dim is None else _int(config, "head_dim"),
-            window_frames=_int(config, "sliding_window"),
-            rope_theta=_float(config, "rope_theta"),
-            rms_norm_eps=_float(config, "rms_norm_eps"),
-            upsampling_ratios=_ints(config, "upsampling_ratios"),
-            decoder_dim=_int(config, "decoder_dim"),
-            upsample_rates=_ints(config, "upsample_rates"),
+            key_value_heads=key_value_heads,
+            head_dim=head_dim,
+            window_frames=read.whole("sliding_window", 2, MAX_WINDOW_FRAMES),
+            rope_theta=rope_theta(read),
+            rms_norm_eps=read.number("rms_norm_eps", *EPSILONS),
+            upsampling_ratios=ratios,
+            decoder_dim=_multiple(read, "decoder_dim", 2 ** len(rates)),
+            upsample_rates=rates,
         )
 
 
@@ -104,53 +126,72 @@ class CodecEncoderSpec:
         return prod(self.ratios) * self.downsample
 
     @classmethod
-    def from_config(cls, config: Config, code_groups: int) -> CodecEncoderSpec:
+    def from_config(cls, given: Fields, code_groups: int) -> CodecEncoderSpec:
         """From the ``encoder_config`` part, a MimiConfig.
 
         A field that is absent has MimiConfig's default, as in the official package.
         Raises CodecError for a variant no released checkpoint uses.
         """
-        full = {**_MIMI_DEFAULTS, **config}
-        for key, expected in _MIMI_FIXED.items():
-            if full.get(key) != expected:
-                raise CodecError(
-                    f"encoder_config.{key} is {full.get(key)!r}; only {expected!r} is supported"
-                )
-        hidden, heads = _int(full, "hidden_size"), _int(full, "num_attention_heads")
-        ratios = tuple(reversed(_ints(full, "upsampling_ratios")))
-        rate_hz = _int(full, "sampling_rate")
-        convolution_hz = -(-rate_hz // prod(ratios))
-        frame_hz = full.get("frame_rate") or full.get("_frame_rate") or 12.5
-        downsample = convolution_hz / cast(float, frame_hz)
-        if downsample != 2:
-            raise CodecError(
-                f"encoder_config.frame_rate is {frame_hz} where the convolutions give "
-                f"{convolution_hz} Hz; only half of that is supported"
-            )
+        known = {key: value for key, value in given.config.items() if value is not None}
+        read = replace(given, config={**_MIMI_DEFAULTS, **known})
+        for key, computed in _MIMI_FIXED.items():
+            read.fixed(key, computed)
+        heads, key_value_heads, head_dim = head_counts(read)
+        semantic = read.whole("num_semantic_quantizers", 1, MAX_GROUPS)
+        if semantic >= code_groups:
+            read.refuse("num_semantic_quantizers", f"is {semantic} of {code_groups} in use")
+        ratios = tuple(reversed(read.wholes("upsampling_ratios", MAX_STRIDE, range(1, 7))))
+        num_filters = read.whole("num_filters", 1, MAX_WIDTH >> len(ratios))
+        growth = read.whole("dilation_growth_rate", 1, MAX_STRIDE)
+        residuals = read.whole("num_residual_layers", 1, 8)
+        kernel = read.whole("residual_kernel_size", 1, MAX_KERNEL)
+        if kernel * growth ** (residuals - 1) > MAX_REACH:
+            read.refuse("dilation_growth_rate", f"makes a convolution reach over {MAX_REACH} steps")
         return cls(
             code_groups=code_groups,
-            semantic_groups=_int(full, "num_semantic_quantizers"),
-            codebook_size=_int(full, "codebook_size"),
-            codebook_dim=_int(full, "codebook_dim"),
-            num_filters=_int(full, "num_filters"),
-            kernel_size=_int(full, "kernel_size"),
-            last_kernel_size=_int(full, "last_kernel_size"),
-            residual_kernel_size=_int(full, "residual_kernel_size"),
-            residual_layers=_int(full, "num_residual_layers"),
-            dilation_growth_rate=_int(full, "dilation_growth_rate"),
-            compress=_int(full, "compress"),
+            semantic_groups=semantic,
+            codebook_size=read.whole("codebook_size", 1, MAX_CODES),
+            codebook_dim=read.whole("codebook_dim", 1, MAX_WIDTH),
+            num_filters=num_filters,
+            kernel_size=read.whole("kernel_size", 1, MAX_KERNEL),
+            last_kernel_size=read.whole("last_kernel_size", 1, MAX_KERNEL),
+            residual_kernel_size=kernel,
+            residual_layers=residuals,
+            dilation_growth_rate=growth,
+            compress=read.whole("compress", 1, num_filters),
             ratios=ratios,
-            hidden_size=hidden,
-            intermediate_size=_int(full, "intermediate_size"),
-            layers=_int(full, "num_hidden_layers"),
+            hidden_size=read.whole("hidden_size", 1, MAX_WIDTH),
+            intermediate_size=read.whole("intermediate_size", 1, MAX_INNER_WIDTH),
+            layers=read.whole("num_hidden_layers", 1, MAX_LAYERS),
             heads=heads,
-            key_value_heads=_int(full, "num_key_value_heads"),
-            head_dim=hidden // heads if full.get("head_dim") is None else _int(full, "head_dim"),
-            rope_theta=_float(full, "rope_theta"),
-            norm_eps=_float(full, "norm_eps"),
-            downsample=int(downsample),
-            sample_rate_hz=rate_hz,
+            key_value_heads=key_value_heads,
+            head_dim=head_dim,
+            rope_theta=rope_theta(read),
+            norm_eps=read.number("norm_eps", *EPSILONS),
+            downsample=_downsample(read, prod(ratios)),
+            sample_rate_hz=read.whole("sampling_rate", MIN_RATE_HZ, MAX_RATE_HZ),
         )
+
+
+def _downsample(read: Fields, stride: int) -> int:
+    """From the convolutions' rate to that of codes. Raises CodecError unless it is two."""
+    convolution_hz = -(-read.whole("sampling_rate", MIN_RATE_HZ, MAX_RATE_HZ) // stride)
+    key = "frame_rate" if read.has("frame_rate") else "_frame_rate"
+    frame_hz = read.number(key, 0.1, 1000, FRAME_HZ)
+    if convolution_hz / frame_hz != 2:
+        read.refuse(
+            key,
+            f"is {frame_hz:g} where the convolutions give {convolution_hz} Hz; only half of that "
+            "is supported",
+        )
+    return 2
+
+
+def _multiple(read: Fields, key: str, of: int) -> int:
+    value = read.whole(key, 1, MAX_WIDTH)
+    if value % of:
+        read.refuse(key, f"is {value}, no multiple of {of}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,32 +203,63 @@ class CodecSpec:
     sample_rate_hz: int
 
     @classmethod
-    def from_config(cls, config: Config) -> CodecSpec:
-        """From the whole ``speech_tokenizer/config.json``.
+    def from_config(
+        cls, config: Config, file: str | Path = "speech_tokenizer/config.json"
+    ) -> CodecSpec:
+        """From the whole ``speech_tokenizer/config.json``; file: for errors.
 
         Raises CodecError when it is not a 12 Hz tokenizer or a field is missing or wrong.
         """
-        kind = config.get("model_type")
-        if kind != "qwen3_tts_tokenizer_12hz":
-            raise CodecError(
-                f"speech_tokenizer/config.json has model_type {kind!r}; "
-                "only 'qwen3_tts_tokenizer_12hz' is supported"
+        read = Fields(config, str(file), error=CodecError)
+        if config.get("model_type") != _MODEL_TYPE:
+            read.refuse(
+                "model_type",
+                f"is {config.get('model_type')!r:.80}; only {_MODEL_TYPE!r} is supported",
+                "take the speech tokenizer of a 12 Hz model",
             )
-        decoder = CodecDecoderSpec.from_config(_part(config, "decoder_config"))
+        decoder = CodecDecoderSpec.from_config(read.section("decoder_config"))
         encoder = CodecEncoderSpec.from_config(
-            _part(config, "encoder_config"), _int(config, "encoder_valid_num_quantizers")
+            read.section("encoder_config"),
+            read.whole("encoder_valid_num_quantizers", 2, MAX_GROUPS),
         )
         for key, found in (
             ("decode_upsample_rate", decoder.samples_per_frame),
             ("encode_downsample_rate", encoder.samples_per_frame),
         ):
-            if _int(config, key) != found:
-                raise CodecError(
-                    f"speech_tokenizer/config.json: {key} is {config[key]}, "
-                    f"but its layers make it {found}"
-                )
-        return cls(decoder, encoder, _int(config, "output_sample_rate"))
+            if read.whole(key, 1, MAX_FRAME_SAMPLES) != found:
+                read.refuse(key, f"is {config[key]}, but its layers make it {found}")
+        rate_hz = read.whole("output_sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
+        if rate_hz != FRAME_HZ * decoder.samples_per_frame:
+            read.refuse(
+                "output_sample_rate",
+                f"is {rate_hz}, but {FRAME_HZ} frames a second of {decoder.samples_per_frame} "
+                f"samples are {FRAME_HZ * decoder.samples_per_frame:g}",
+            )
+        return cls(decoder, encoder, rate_hz)
 
+
+def read_codec_spec(folder: Path) -> CodecSpec:
+    """The spec of a ``speech_tokenizer`` folder. Raises CodecError."""
+    file = folder / "config.json"
+    return CodecSpec.from_config(read_object(file, CodecError), file)
+
+
+def check_pair(spec: Spec, codec: CodecSpec, file: Path) -> None:
+    """Raise CodecError unless the codec decodes what the language model makes."""
+    read = Fields({}, str(file), "decoder_config", CodecError)
+    if codec.decoder.code_groups != spec.groups:
+        found = codec.decoder.code_groups
+        read.refuse("num_quantizers", f"is {found}; the model makes {spec.groups} codes a frame")
+    if codec.decoder.codebook_size < spec.codes:
+        found = codec.decoder.codebook_size
+        read.refuse("codebook_size", f"is {found}; the model makes codes below {spec.codes}")
+
+
+_DECODER_FIXED: dict[str, object] = {
+    "attention_bias": False,
+    "hidden_act": "silu",
+    "num_semantic_quantizers": 1,
+}
 
 _MIMI_DEFAULTS: dict[str, object] = {
     "sampling_rate": 24_000,
@@ -225,31 +297,3 @@ _MIMI_FIXED: dict[str, object] = {
     "attention_bias": False,
     "hidden_act": "gelu",
 }
-
-
-def _part(config: Config, key: str) -> Config:
-    value = config.get(key)
-    if not isinstance(value, Mapping):
-        raise CodecError(f"speech_tokenizer/config.json has no section {key!r}")
-    return cast(Config, value)
-
-
-def _int(config: Config, key: str) -> int:
-    value = config.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise CodecError(f"codec config: {key} must be a positive integer, got {value!r}")
-    return value
-
-
-def _float(config: Config, key: str) -> float:
-    value = config.get(key)
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
-        raise CodecError(f"codec config: {key} must be a positive number, got {value!r}")
-    return float(value)
-
-
-def _ints(config: Config, key: str) -> tuple[int, ...]:
-    value = config.get(key)
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, int) for item in value):
-        raise CodecError(f"codec config: {key} must be a list of integers, got {value!r}")
-    return tuple(cast("list[int]", value))

@@ -13,6 +13,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeAlias
@@ -30,6 +31,8 @@ _MAGIC = b"GGUF"
 _VERSION = 3
 _ALIGNMENT = 32
 _MAX_DIMS = 4
+_MAX_ALIGNMENT = 1 << 16
+_MAX_VALUES = 1 << 21  # of an array; the largest vocabularies have an eighth of that
 
 # The value types of the format, by number: struct code of the scalar ones.
 _SCALARS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
@@ -114,10 +117,13 @@ class GGUFFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size < 24:
-                raise GGUFError(f"{path}: too short to be a GGUF file")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            with path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < 24:
+                    raise GGUFError(f"{path}: too short to be a GGUF file")
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise GGUFError(f"{path}: cannot be read: {error}") from error
         cursor = _Cursor(self._map, path)
         if cursor.take(4) != _MAGIC:
             raise GGUFError(f"{path}: not a GGUF file (the first four bytes are not 'GGUF')")
@@ -128,15 +134,21 @@ class GGUFFile:
         self.metadata: dict[str, Value] = {}
         for _ in range(n_values):
             key = cursor.string()
+            if key in self.metadata:
+                self._damaged(key, "is there twice")
             self.metadata[key] = cursor.value()
         infos = [_read_info(cursor) for _ in range(n_tensors)]
         alignment = self.metadata.get("general.alignment", _ALIGNMENT)
-        if not isinstance(alignment, int) or alignment < 1:
-            raise GGUFError(f"{path}: general.alignment is {alignment!r}")
+        if type(alignment) is not int or not 8 <= alignment <= _MAX_ALIGNMENT or alignment % 8:
+            self._damaged("general.alignment", f"is {alignment!r:.80}")
         self._data = -(-cursor.position // alignment) * alignment
-        self.tensors = {info.name: info for info in infos}
+        self.tensors: dict[str, TensorInfo] = {}
         for info in infos:
-            self._check(info)
+            if info.name in self.tensors:
+                self._damaged(info.name, "is there twice")
+            self.tensors[info.name] = info
+            self._check(info, alignment)
+        self._check_apart()
 
     def let_go(self) -> None:
         """What was read is no longer needed in memory; reading it again reads the disk."""
@@ -166,7 +178,9 @@ class GGUFFile:
             raise GGUFError(f"{self.path}: {name} has shape {info.shape}, expected {shape}")
         return info
 
-    def _check(self, info: TensorInfo) -> None:
+    def _check(self, info: TensorInfo, alignment: int) -> None:
+        if info.offset % alignment:
+            self._damaged(info.name, f"begins at byte {info.offset}, no multiple of {alignment}")
         if info.kind is None:
             return
         if info.shape[-1] % info.kind.block:
@@ -177,6 +191,17 @@ class GGUFFile:
                 f"{self.path}: truncated: {info.name} ends at byte {end}, the file has "
                 f"{len(self._map)}; download or convert it again"
             )
+
+    def _check_apart(self) -> None:
+        """Raise GGUFError when two tensors share bytes."""
+        known = [info for info in self.tensors.values() if info.kind is not None]
+        for info, following in pairwise(sorted(known, key=lambda info: info.offset)):
+            assert info.kind is not None
+            if info.offset + _nbytes(info.shape, info.kind) > following.offset:
+                self._damaged(following.name, f"shares bytes with {info.name}")
+
+    def _damaged(self, field: str, problem: str) -> NoReturn:
+        raise GGUFError(problem, file=self.path, field=field, advice="download or convert it again")
 
 
 class _Cursor:
@@ -219,8 +244,9 @@ class _Cursor:
         return [self._value(inner, depth + 1) for _ in range(self._fits(length))]
 
     def _fits(self, length: int) -> int:
-        """``length`` values of at least a byte each must still be in the file."""
-        if length > len(self._data) - self.position:
+        """``length`` values of at least a byte each must still be in the file, and not so many
+        that they do not belong in a header."""
+        if length > min(len(self._data) - self.position, _MAX_VALUES):
             raise GGUFError(f"{self.path}: truncated in the header, at byte {self.position}")
         return length
 

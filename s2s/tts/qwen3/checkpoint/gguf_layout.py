@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.core.arrays import Floats
-from s2s.tts.qwen3.checkpoint.gguf import NewTensor, Value
+from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, NewTensor, Value
 from s2s.tts.qwen3.checkpoint.quant import (
+    MIXES,
     TYPES,
     Bytes,
     KQuantize,
@@ -30,10 +31,12 @@ from s2s.tts.qwen3.checkpoint.quant import (
 )
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
-from s2s.tts.qwen3.errors import ConvertError
+from s2s.tts.qwen3.errors import ConvertError, GGUFError
 
 TALKER, PREDICTOR, TABLES = "talker.gguf", "predictor.gguf", "tables.gguf"
 TABLES_ARCHITECTURE = "s2s-qwen3-tts-tables"
+_DESCRIPTIVE = ("general.name", "general.file_type")
+CONVERT_AGAIN = "convert the checkpoint again"
 FORMAT = 1  # of the three files together; another number is refused
 
 # A stock file must have a vocabulary. The predictor's heads are kept outside, so its own has one
@@ -69,6 +72,71 @@ class Plan:
     name: str
     metadata: dict[str, Value]
     tensors: list[NewTensor]
+
+
+def check_decoder(file: GGUFFile, shape: DecoderSpec, vocabulary: int, where: str) -> None:
+    """Raise GGUFError unless a file of `Planner` says and holds what config.json says, and nothing
+    else: whoever reads it then computes that, and takes no more memory.
+
+    vocabulary: entries of the file's own. where: the part of config.json, for the message.
+    """
+    expected = _stock_metadata("", shape, vocabulary, MIXES["f32"])
+    for key, value in expected.items():
+        found = file.metadata.get(key)
+        wanted = float(np.float32(value)) if isinstance(value, float) else value
+        same = found == wanted or key in _DESCRIPTIVE
+        if type(found) is not type(wanted) or not same:
+            raise GGUFError(
+                f"is {found!r:.80}, but {where} of config.json makes it {wanted!r}",
+                file=file.path,
+                field=key,
+                advice="undo the edit of config.json, or convert the checkpoint again",
+            )
+    for key in file.metadata:
+        if key not in expected and not key.startswith("s2s."):
+            raise GGUFError(
+                "is not of this program", file=file.path, field=key, advice=CONVERT_AGAIN
+            )
+    shapes = _decoder_shapes(shape)
+    for name, size in shapes.items():
+        info = file.require(name, size)
+        if info.kind is None or (len(size) == 1 and info.kind.name != "f32"):
+            kind = info.type_id if info.kind is None else info.kind.name
+            raise GGUFError(
+                f"has tensor type {kind}", file=file.path, field=name, advice=CONVERT_AGAIN
+            )
+    known = {*shapes, "token_embd.weight", "output.weight"}
+    for name in file.tensors:
+        if name not in known:
+            raise GGUFError(
+                "is not of this program", file=file.path, field=name, advice=CONVERT_AGAIN
+            )
+    file.require("token_embd.weight", (vocabulary, shape.hidden))
+    if "output.weight" in file.tensors:
+        file.require("output.weight", (vocabulary, shape.hidden))
+
+
+def _decoder_shapes(shape: DecoderSpec) -> dict[str, tuple[int, ...]]:
+    """A stock file's tensors of a stack, and their shapes."""
+    hidden, inner = shape.hidden, shape.intermediate
+    query, key = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+    layer: dict[str, tuple[int, ...]] = {
+        "attn_norm": (hidden,),
+        "ffn_norm": (hidden,),
+        "attn_q_norm": (shape.head_dim,),
+        "attn_k_norm": (shape.head_dim,),
+        "attn_q": (query, hidden),
+        "attn_k": (key, hidden),
+        "attn_v": (key, hidden),
+        "attn_output": (hidden, query),
+        "ffn_gate": (inner, hidden),
+        "ffn_up": (inner, hidden),
+        "ffn_down": (hidden, inner),
+    }
+    shapes: dict[str, tuple[int, ...]] = {"output_norm.weight": (hidden,)}
+    for at in range(shape.layers):
+        shapes |= {f"blk.{at}.{name}.weight": size for name, size in layer.items()}
+    return shapes
 
 
 class Planner:

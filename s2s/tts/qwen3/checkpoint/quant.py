@@ -107,6 +107,10 @@ def fitting(name: str, width: int) -> TensorType:
     return TYPES["q8_0"] if width % TYPES["q8_0"].block == 0 else TYPES["f16"]
 
 
+_FULL_RANGE = ("f32", "bf16")
+_NOTHING = np.float32(1e-37)
+"""A block with a scale below becomes zeros: the inverse would not be a finite number."""
+
 KQuantize = Callable[[Floats, TensorType], Bytes]
 
 
@@ -121,6 +125,10 @@ def quantize(rows: Floats, kind: TensorType, k_quantize: KQuantize) -> Bytes:
     if not np.isfinite(rows).all():
         raise ValueError("a weight is not a finite number")
     rows = np.ascontiguousarray(rows)
+    if kind.name not in _FULL_RANGE:  # scales and values are halves
+        biggest = np.abs(rows).max(initial=0)
+        if biggest > np.finfo(np.float16).max:
+            raise ValueError(f"a weight of {biggest:g} does not fit into {kind.name}")
     match kind.name:
         case "f32":
             return _as_bytes(rows)
@@ -158,9 +166,6 @@ def _as_bytes(rows: npt.NDArray[np.generic]) -> Bytes:
 
 
 def _to_f16(rows: Floats) -> npt.NDArray[np.float16]:
-    biggest = np.abs(rows).max(initial=0)
-    if biggest > np.finfo(np.float16).max:
-        raise ValueError(f"a weight of {biggest:g} does not fit into f16")
     return rows.astype(np.float16)
 
 
@@ -175,7 +180,7 @@ def _to_q8_0(rows: Floats) -> Bytes:
     kind = TYPES["q8_0"]
     blocks = rows.reshape(rows.shape[0], -1, kind.block)
     scale = np.abs(blocks).max(axis=2, keepdims=True) / np.float32(127)
-    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > _NOTHING)
     values = blocks * inverse
     # Halves away from zero, as roundf does.
     whole = np.copysign(np.floor(np.abs(values) + np.float32(0.5)), values).astype(np.int8)

@@ -12,6 +12,7 @@ import json
 import mmap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import cast
@@ -20,11 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.arrays import Floats
+from s2s.tts.qwen3.checkpoint.fields import RESTORE, read_object
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
-from s2s.tts.qwen3.errors import CheckpointError
+from s2s.tts.qwen3.errors import CheckpointError, WeightError
 
 _STORED = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
-_HEADER_LIMIT_BYTES = 100_000_000  # of the format
+_HEADER_LIMIT_BYTES = 8 << 20  # the format allows 100 MB; published headers have 0.1 MB
+_MAX_DIMENSIONS, _MAX_NUMBER = 8, 1 << 48
+_FETCH = "fetch it again"
 _NAMED_IN_ERRORS = 4
 
 
@@ -35,6 +39,7 @@ class _Entry:
     file: Path
     pages: mmap.mmap
     data: npt.NDArray[np.uint8]
+    name: str
     dtype: str
     shape: tuple[int, ...]
     start: int
@@ -95,7 +100,7 @@ class Checkpoint:
         """Rows of a matrix by number: float32 [n, width]. Raises IndexError for one outside."""
         entry = self._entry(name)
         stored = entry.data[entry.start : entry.end].view(_STORED[entry.dtype])
-        return _as_float32(stored.reshape(entry.shape)[ids], entry.dtype)
+        return _finite(_as_float32(stored.reshape(entry.shape)[ids], entry.dtype), entry)
 
     def require(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Raise CheckpointError unless every tensor is there with its shape."""
@@ -180,18 +185,33 @@ def _files(path: Path) -> list[Path]:
     if single.is_file():
         return [single]
     if index.is_file():
-        try:
-            names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-        except (ValueError, KeyError, AttributeError) as error:
-            raise CheckpointError(f"{index} is not an index of safetensors files") from error
-        return [path / name for name in sorted(set(names))]
+        return [path / name for name in _indexed(index)]
     others = sorted(file.name for file in path.glob("*") if file.suffix in {".bin", ".pt", ".pth"})
     hint = f" (only safetensors files are read, not {_some(others)})" if others else ""
     raise CheckpointError(f"{path} holds no model.safetensors{hint}")
 
 
+def _indexed(index: Path) -> list[str]:
+    """Names of the files of an index, which lie beside it."""
+    parts = read_object(index, CheckpointError).get("weight_map")
+    if not isinstance(parts, dict) or not parts:
+        raise CheckpointError(
+            f"{index} is not an index of safetensors files: weight_map is missing; {RESTORE}"
+        )
+    names = sorted({str(name) for name in parts.values()})
+    for name in names:
+        if not name.endswith(".safetensors") or Path(name).name != name:
+            raise CheckpointError(
+                f"names {name!r:.80}, no safetensors file beside it",
+                file=index,
+                field="weight_map",
+                advice=RESTORE,
+            )
+    return names
+
+
 def _read_header(file: Path) -> dict[str, _Entry]:
-    """Entries of one file, after checking that every one lies inside it."""
+    """Entries of one file, after checking that every one lies inside it and in no other."""
     try:
         with file.open("rb") as opened:
             pages = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
@@ -200,20 +220,32 @@ def _read_header(file: Path) -> dict[str, _Entry]:
     data = np.frombuffer(pages, np.uint8)
     length = int.from_bytes(data[:8].tobytes(), "little")
     if data.size < 8 or length > _HEADER_LIMIT_BYTES:
-        raise CheckpointError(f"{file} is not a safetensors file")
+        raise CheckpointError(f"{file} is not a safetensors file; {_FETCH}")
     if 8 + length > data.size:
         raise CheckpointError(f"{file} is cut off inside its header; fetch it again")
     try:
         header = json.loads(data[8 : 8 + length].tobytes())
-    except ValueError as error:
-        raise CheckpointError(f"{file} is not a safetensors file: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{file} is not a safetensors file: {error}; {_FETCH}") from error
     if not isinstance(header, dict):
-        raise CheckpointError(f"{file} is not a safetensors file")
+        raise CheckpointError(f"{file} is not a safetensors file; {_FETCH}")
     header.pop("__metadata__", None)
-    return {
+    entries = {
         name: _read_entry(file, pages, data, 8 + length, name, value)
         for name, value in header.items()
     }
+    _check_apart(file, entries)
+    return entries
+
+
+def _check_apart(file: Path, entries: Mapping[str, _Entry]) -> None:
+    """Raise CheckpointError when two tensors share bytes, which the format does not allow."""
+    placed = sorted((entry.start, entry.end, name) for name, entry in entries.items())
+    for (_, end, name), (start, _, other) in pairwise(placed):
+        if start < end:
+            raise CheckpointError(
+                f"shares bytes with {other}", file=file, field=name, advice=_FETCH
+            )
 
 
 def _read_entry(
@@ -224,29 +256,56 @@ def _read_entry(
     name: str,
     value: object,
 ) -> _Entry:
-    try:
-        fields = cast("dict[str, object]", value)
-        dtype, shape = str(fields["dtype"]), tuple(cast("list[int]", fields["shape"]))
-        start, end = cast("list[int]", fields["data_offsets"])
-        count = prod(shape)
-    except (TypeError, KeyError, ValueError) as error:
-        raise CheckpointError(f"{file}: the entry of {name} is malformed") from error
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    dtype, shape, offsets = (fields.get(key) for key in ("dtype", "shape", "data_offsets"))
+    shape, offsets = _numbers(shape), _numbers(offsets)
+    if not isinstance(dtype, str) or shape is None or offsets is None or len(offsets) != 2:
+        raise CheckpointError(f"the entry of {name} is malformed", file=file, advice=_FETCH)
     if dtype not in _STORED:
         raise CheckpointError(
-            f"{file}: {name} is stored as {dtype}; known are {', '.join(_STORED)}"
+            f"is stored as {dtype:.80}; known are {', '.join(_STORED)}", file=file, field=name
         )
-    if end - start != count * _STORED[dtype].itemsize or start < 0:
-        raise CheckpointError(f"{file}: {name} has {end - start} bytes for {list(shape)} {dtype}")
+    start, end = offsets
+    if end - start != prod(shape) * _STORED[dtype].itemsize:
+        raise CheckpointError(
+            f"has {end - start} bytes for {list(shape)} {dtype}",
+            file=file,
+            field=name,
+            advice=_FETCH,
+        )
     if base + end > data.size:
         short = base + end - data.size
-        raise CheckpointError(f"{file} is cut off: {name} ends {short} bytes after it")
-    return _Entry(file, pages, data, dtype, shape, base + start, base + end)
+        raise CheckpointError(f"{file} is cut off: {name} ends {short} bytes after it; {_FETCH}")
+    return _Entry(file, pages, data, name, dtype, shape, base + start, base + end)
+
+
+def _numbers(value: object) -> tuple[int, ...] | None:
+    """A short list of whole numbers that a file can have room for; None for anything else."""
+    if not isinstance(value, list) or len(value) > _MAX_DIMENSIONS:
+        return None
+    if not all(type(item) is int and 0 <= item <= _MAX_NUMBER for item in value):
+        return None
+    return tuple(cast("list[int]", value))
 
 
 def _widen(entry: _Entry, start: int, end: int) -> Floats:
     if not entry.start <= start <= end <= entry.end:
         raise IndexError(f"bytes {start} to {end} are outside the tensor")
-    return _as_float32(np.frombuffer(entry.data[start:end], _STORED[entry.dtype]), entry.dtype)
+    stored = np.frombuffer(entry.data[start:end], _STORED[entry.dtype])
+    return _finite(_as_float32(stored, entry.dtype), entry)
+
+
+def _finite(values: Floats, entry: _Entry) -> Floats:
+    """The values themselves. Raises WeightError when one of them is no number."""
+    if not np.isfinite(values).all():
+        bad = values[~np.isfinite(values)][0]
+        raise WeightError(
+            f"holds {bad}: a weight must be a finite number",
+            file=entry.file,
+            field=entry.name,
+            advice=f"{_FETCH}, or ask who trained it",
+        )
+    return values
 
 
 def _as_float32(stored: npt.NDArray[np.generic], dtype: str) -> Floats:

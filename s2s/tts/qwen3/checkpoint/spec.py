@@ -6,17 +6,23 @@ Qwen3-TTS-12Hz models; the reading is strict, so that another model says which f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import cast
 
+from s2s.tts.qwen3.checkpoint.fields import Config, Fields, read_object
 from s2s.tts.qwen3.errors import SpecError
 from s2s.tts.qwen3.sampling import Sampling
 
-Config = Mapping[str, object]
+# The most that is read: at least eight times what any published model has, small enough that no
+# product of them overflows. Reasons: docs/decisions/qwen3-model-file-bounds.md.
+MAX_LAYERS, MAX_HEADS, MAX_HEAD_DIM = 256, 256, 1024
+MAX_WIDTH, MAX_INNER_WIDTH = 1 << 15, 1 << 17
+MAX_VOCABULARY, MAX_CODES, MAX_GROUPS = 1 << 21, 1 << 15, 128
+MAX_POSITIONS, MAX_NEW_TOKENS = 1 << 20, 1 << 16
+EPSILONS, ROPE_THETAS = (1e-12, 1.0), (1.0, 1e12)
+"""What float32 can compute with: below, a vector of zeros has a norm that is no number."""
 
 CONTROL_IDS = 1024
 """The last ids of the codec vocabulary stand for no sound (modeling_qwen3_tts.py, generate)."""
@@ -50,24 +56,70 @@ class DecoderSpec:
     max_positions: int
 
     @classmethod
-    def from_config(cls, config: Config, where: str) -> DecoderSpec:
-        """From ``talker_config`` or its ``code_predictor_config``; ``where`` is for errors."""
-        read = _Reader(config, where)
-        hidden, heads = read.integer("hidden_size"), read.integer("num_attention_heads")
-        if config.get("attention_bias") or config.get("use_sliding_window"):
-            raise SpecError(f"{where}: attention bias and sliding windows are not supported")
+    def from_config(cls, read: Fields) -> DecoderSpec:
+        """From ``talker_config`` or its ``code_predictor_config``. Raises SpecError."""
+        read.fixed("hidden_act", "silu")
+        if read.config.get("attention_bias"):
+            read.refuse("attention_bias", "is set: attention bias is not supported")
+        if read.config.get("use_sliding_window"):
+            read.refuse("use_sliding_window", "is set: sliding windows are not supported")
+        read.fixed("partial_rotary_factor", 1)
+        layers = read.whole("num_hidden_layers", 1, MAX_LAYERS)
+        read.fixed("layer_types", ["full_attention"] * layers)
+        heads, kv_heads, head_dim = head_counts(read)
         return cls(
-            hidden=hidden,
-            intermediate=read.integer("intermediate_size"),
-            layers=read.integer("num_hidden_layers"),
+            hidden=read.whole("hidden_size", 1, MAX_WIDTH),
+            intermediate=read.whole("intermediate_size", 1, MAX_INNER_WIDTH),
+            layers=layers,
             heads=heads,
-            kv_heads=read.integer("num_key_value_heads"),
-            head_dim=read.integer("head_dim") if "head_dim" in config else hidden // heads,
-            vocabulary=read.integer("vocab_size"),
-            rms_norm_eps=read.number("rms_norm_eps"),
-            rope_theta=read.number("rope_theta"),
-            max_positions=read.integer("max_position_embeddings"),
+            kv_heads=kv_heads,
+            head_dim=head_dim,
+            vocabulary=read.whole("vocab_size", 1, MAX_VOCABULARY),
+            rms_norm_eps=read.number("rms_norm_eps", *EPSILONS),
+            rope_theta=rope_theta(read),
+            max_positions=read.whole("max_position_embeddings", 1, MAX_POSITIONS),
         )
+
+
+def head_counts(read: Fields) -> tuple[int, int, int]:
+    """Heads, key-value heads and the width of a head, which go together. Raises SpecError."""
+    heads = read.whole("num_attention_heads", 1, MAX_HEADS)
+    kv_heads = read.whole("num_key_value_heads", 1, MAX_HEADS)
+    if heads % kv_heads:
+        read.refuse("num_attention_heads", f"is {heads}: no multiple of {kv_heads} key-value heads")
+    if read.has("head_dim"):
+        head_dim = read.whole("head_dim", 2, MAX_HEAD_DIM)
+    else:
+        head_dim, rest = divmod(read.whole("hidden_size", 1, MAX_WIDTH), heads)
+        if rest or head_dim > MAX_HEAD_DIM:
+            read.refuse("hidden_size", f"does not divide into {heads} heads; head_dim is absent")
+    if head_dim % 2:
+        read.refuse("head_dim", f"is {head_dim}: positions turn pairs of values: it must be even")
+    return heads, kv_heads, head_dim
+
+
+def rope_theta(read: Fields) -> float:
+    """The base of the rotary angles; every way to scale them is refused. The talker's three
+    position streams are always equal, so how they interleave says nothing."""
+    theta = read.number("rope_theta", *ROPE_THETAS) if read.has("rope_theta") else None
+    for key in ("rope_scaling", "rope_parameters"):
+        if not read.has(key):
+            continue
+        inside = read.section(key)
+        for kind in ("rope_type", "type"):
+            inside.fixed(kind, "default")
+        for name in inside.config:
+            if name not in _ROPE_FIELDS:
+                inside.refuse(name, "is set: scaled positions are not supported")
+        if inside.has("rope_theta"):
+            inner = inside.number("rope_theta", *ROPE_THETAS)
+            if theta not in (None, inner):
+                inside.refuse("rope_theta", f"is {inner:g}, another field says {theta:g}")
+            theta = inner
+    return read.number("rope_theta", *ROPE_THETAS, theta)
+
+
+_ROPE_FIELDS = {"rope_type", "type", "interleaved", "mrope_section", "rope_theta"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +151,32 @@ class Generation:
     """Includes the end of speech."""
 
     @classmethod
-    def from_config(cls, config: Config) -> Generation:
-        """From generation_config.json; a field that is absent keeps its default."""
-        read = _Reader(config, "generation_config.json")
+    def from_config(cls, config: Config, file: str = "generation_config.json") -> Generation:
+        """From generation_config.json; a field that is absent keeps its default.
+
+        Raises SpecError.
+        """
+        read = Fields(config, file)
         default = cls()
 
         def sampling(prefix: str, do_sample: str, fallback: Sampling) -> Sampling:
+            read.fixed(do_sample, True, False)
             return Sampling(
                 greedy=config.get(do_sample) is False,
-                temperature=read.number(f"{prefix}temperature", fallback.temperature),
-                top_k=int(read.number(f"{prefix}top_k", fallback.top_k)),
-                top_p=read.number(f"{prefix}top_p", fallback.top_p),
+                temperature=read.number(f"{prefix}temperature", 1e-3, 1e3, fallback.temperature),
+                top_k=int(read.number(f"{prefix}top_k", 0, MAX_VOCABULARY, fallback.top_k)),
+                top_p=read.number(f"{prefix}top_p", 1e-6, 1, fallback.top_p),
             )
 
         return cls(
             talker=sampling("", "do_sample", default.talker),
             predictor=sampling("subtalker_", "subtalker_dosample", default.predictor),
-            repetition_penalty=read.number("repetition_penalty", default.repetition_penalty),
-            max_new_tokens=int(read.number("max_new_tokens", default.max_new_tokens)),
+            repetition_penalty=read.number(
+                "repetition_penalty", 1e-3, 1e3, default.repetition_penalty
+            ),
+            max_new_tokens=int(
+                read.number("max_new_tokens", 2, MAX_NEW_TOKENS, default.max_new_tokens)
+            ),
         )
 
 
@@ -158,56 +218,46 @@ class Spec:
         return self.kind is not Kind.BASE and self.size != "0b6"
 
     @classmethod
-    def from_config(cls, config: Config, generation: Config | None = None) -> Spec:
-        """From the content of config.json and of generation_config.json.
+    def from_config(
+        cls, config: Config, generation: Config | None = None, folder: Path | None = None
+    ) -> Spec:
+        """From the content of config.json and of generation_config.json; folder: for errors.
 
-        Raises SpecError when a field is missing or the model is of another family.
+        Raises SpecError when a field is missing or not what is computed here, or the model is of
+        another family.
         """
-        if config.get("model_type") != "qwen3_tts":
-            raise SpecError(
-                f"config.json: model_type is {config.get('model_type')!r}, not qwen3_tts"
+        read = Fields(config, _file(folder, "config.json"))
+        _check_family(read)
+        inner = read.section("talker_config")
+        small = inner.section("code_predictor_config")
+        talker, predictor = DecoderSpec.from_config(inner), DecoderSpec.from_config(small)
+        codes, vocabulary = predictor.vocabulary, talker.vocabulary
+        if vocabulary - CONTROL_IDS != codes or codes > MAX_CODES:
+            read.refuse(
+                inner.name("vocab_size"),
+                f"makes a codec vocabulary of {vocabulary}, which does not hold {codes} codes (at "
+                f"most {MAX_CODES}) and {CONTROL_IDS} control ids",
             )
-        if config.get("tokenizer_type") != "qwen3_tts_tokenizer_12hz":
-            raise SpecError(
-                f"config.json: tokenizer_type is {config.get('tokenizer_type')!r}; "
-                "only the 12 Hz models are supported"
-            )
-        read = _Reader(config, "config.json")
-        talker = read.section("talker_config")
-        inner = _Reader(talker, "talker_config")
-        spec = cls(
-            kind=_kind(config.get("tts_model_type")),
-            size=str(config.get("tts_model_size")),
-            talker=DecoderSpec.from_config(talker, "talker_config"),
-            predictor=DecoderSpec.from_config(
-                inner.section("code_predictor_config"), "code_predictor_config"
+        groups = inner.whole("num_code_groups", 2, MAX_GROUPS)
+        small.fixed("num_code_groups", groups)
+        text_vocabulary = inner.whole("text_vocab_size", 1, MAX_VOCABULARY)
+        languages = inner.ids("codec_language_id", vocabulary)
+        return cls(
+            kind=_kind(read),
+            size=read.text("tts_model_size", "None"),
+            talker=talker,
+            predictor=predictor,
+            groups=groups,
+            text_vocabulary=text_vocabulary,
+            text_hidden=inner.whole("text_hidden_size", 1, MAX_WIDTH),
+            ids=_control_ids(read, inner, (codes, vocabulary, text_vocabulary)),
+            languages=languages,
+            speakers=inner.ids("spk_id", vocabulary),
+            dialects=_dialects(inner, languages),
+            generation=Generation.from_config(
+                generation or {}, _file(folder, "generation_config.json")
             ),
-            groups=inner.integer("num_code_groups"),
-            text_vocabulary=inner.integer("text_vocab_size"),
-            text_hidden=inner.integer("text_hidden_size"),
-            ids=ControlIds(
-                pad=inner.integer("codec_pad_id"),
-                bos=inner.integer("codec_bos_id"),
-                eos=inner.integer("codec_eos_token_id"),
-                think=inner.integer("codec_think_id"),
-                nothink=inner.integer("codec_nothink_id"),
-                think_bos=inner.integer("codec_think_bos_id"),
-                think_eos=inner.integer("codec_think_eos_id"),
-                text_pad=read.integer("tts_pad_token_id"),
-                text_bos=read.integer("tts_bos_token_id"),
-                text_eos=read.integer("tts_eos_token_id"),
-            ),
-            languages=inner.ids("codec_language_id"),
-            speakers=inner.ids("spk_id"),
-            dialects=_dialects(talker.get("spk_is_dialect")),
-            generation=Generation.from_config(generation or {}),
         )
-        if spec.talker.vocabulary - CONTROL_IDS != spec.codes:
-            raise SpecError(
-                f"config.json: a codec vocabulary of {spec.talker.vocabulary} does not hold "
-                f"{spec.codes} codes and {CONTROL_IDS} control ids"
-            )
-        return spec
 
 
 def read_spec(folder: Path) -> Spec:
@@ -217,68 +267,75 @@ def read_spec(folder: Path) -> Spec:
     """
     generation = folder / "generation_config.json"
     return Spec.from_config(
-        read_json(folder / "config.json"), read_json(generation) if generation.is_file() else None
+        read_json(folder / "config.json"),
+        read_json(generation) if generation.is_file() else None,
+        folder,
     )
 
 
 def read_json(path: Path) -> Config:
     """A JSON object from a file. Raises SpecError when there is none."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SpecError(f"{path} is missing: not a checkpoint in the official layout") from None
-    except (OSError, ValueError) as error:
-        raise SpecError(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise SpecError(f"{path} holds no JSON object")
-    return content
+    return read_object(path, SpecError)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Typed access to one JSON object; errors say where."""
-
-    config: Config
-    where: str
-
-    def section(self, key: str) -> Config:
-        value = self.config.get(key)
-        if not isinstance(value, dict):
-            raise SpecError(f"{self.where}: section {key} is missing")
-        return cast(Config, value)
-
-    def integer(self, key: str) -> int:
-        value = self.config.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise SpecError(f"{self.where}: {key} must be a whole number, got {value!r}")
-        return value
-
-    def number(self, key: str, default: float | None = None) -> float:
-        value = self.config.get(key, default)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise SpecError(f"{self.where}: {key} must be a number, got {value!r}")
-        return float(value)
-
-    def ids(self, key: str) -> dict[str, int]:
-        """Names to ids. Some published conversions hold an id as a list of one: both are read."""
-        found: dict[str, int] = {}
-        for name, value in (self.config.get(key) or {}).items():  # type: ignore[union-attr]
-            one = value[0] if isinstance(value, list) and len(value) == 1 else value
-            if not isinstance(one, int):
-                raise SpecError(f"{self.where}: {key} of {name} must be a number, got {value!r}")
-            found[str(name).lower()] = one
-        return found
+def _file(folder: Path | None, name: str) -> str:
+    return name if folder is None else str(folder / name)
 
 
-def _kind(name: object) -> Kind:
-    try:
-        return Kind(name)
-    except ValueError:
-        known = ", ".join(kind.value for kind in Kind)
-        raise SpecError(f"config.json: tts_model_type is {name!r}; known: {known}") from None
+def _check_family(read: Fields) -> None:
+    model, tokenizer = read.config.get("model_type"), read.config.get("tokenizer_type")
+    if model != "qwen3_tts":
+        read.refuse("model_type", f"is {model!r:.80}, not qwen3_tts", "give a Qwen3-TTS checkpoint")
+    if tokenizer != "qwen3_tts_tokenizer_12hz":
+        read.refuse(
+            "tokenizer_type",
+            f"is {tokenizer!r:.80}; only the 12 Hz models are supported",
+            "take one of them",
+        )
+    for key in ("quantization_config", "quantization"):
+        if read.has(key):
+            read.refuse(key, "is set: only unquantised weights are read", "give the original")
 
 
-def _dialects(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
+def _control_ids(read: Fields, inner: Fields, counts: tuple[int, int, int]) -> ControlIds:
+    """counts: codes, the codec vocabulary, the text vocabulary."""
+    codes, vocabulary, texts = counts
+
+    def codec(key: str, least: int = 0) -> int:
+        return inner.whole(key, least, vocabulary - 1)
+
+    return ControlIds(
+        pad=codec("codec_pad_id"),
+        bos=codec("codec_bos_id"),
+        eos=codec("codec_eos_token_id", codes),
+        think=codec("codec_think_id"),
+        nothink=codec("codec_nothink_id"),
+        think_bos=codec("codec_think_bos_id"),
+        think_eos=codec("codec_think_eos_id"),
+        text_pad=read.whole("tts_pad_token_id", 0, texts - 1),
+        text_bos=read.whole("tts_bos_token_id", 0, texts - 1),
+        text_eos=read.whole("tts_eos_token_id", 0, texts - 1),
+    )
+
+
+def _kind(read: Fields) -> Kind:
+    name = read.config.get("tts_model_type")
+    for kind in Kind:
+        if name == kind.value:
+            return kind
+    known = ", ".join(kind.value for kind in Kind)
+    read.refuse("tts_model_type", f"is {name!r:.80}; known: {known}")
+
+
+def _dialects(inner: Fields, languages: Mapping[str, int]) -> dict[str, str]:
+    """Of the speakers that have one: the name of a language."""
+    if not inner.has("spk_is_dialect"):
         return {}
-    return {str(name).lower(): dialect for name, dialect in value.items() if dialect}
+    found: dict[str, str] = {}
+    for name, dialect in inner.section("spk_is_dialect").config.items():
+        if not dialect:
+            continue
+        if not isinstance(dialect, str) or dialect.lower() not in languages:
+            inner.refuse("spk_is_dialect", f"of {name} is {dialect!r:.80}, no codec_language_id")
+        found[str(name).lower()] = dialect.lower()
+    return found

@@ -8,12 +8,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, refuse_foreign
-from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT, TABLES
-from s2s.tts.qwen3.checkpoint.quant import Bytes, TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.gguf_layout import (
+    CONVERT_AGAIN,
+    FORMAT,
+    PREDICTOR_VOCABULARY,
+    TABLES,
+    TALKER,
+    check_decoder,
+)
+from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, dequantize
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.errors import GGUFError
 from s2s.tts.qwen3.interfaces import Floats, Ids
+
+_FLOATS = {"f32", "f16", "bf16"}
+_WIDENED = ("f32", "f16", "bf16", "q8_0")
+"""What `dequantize` widens."""
 
 
 def open_file(path: Path) -> GGUFFile:
@@ -35,13 +48,28 @@ def open_tables(folder: Path) -> GGUFFile:
     return open_file(folder / TABLES)
 
 
-def open_part(folder: Path, name: str) -> tuple[GGUFFile, str]:
+def open_part(folder: Path, name: str, spec: Spec) -> tuple[GGUFFile, str]:
     """A decoder's file of a converted checkpoint, and what it is quantised to. Raises GGUFError,
-    also when it is not of the same checkpoint as the tables."""
+    also when it is not of the same checkpoint as the tables, or not what ``spec`` says."""
     tables, file = open_tables(folder), open_file(folder / name)
     if file.metadata.get("s2s.source") != tables.metadata.get("s2s.source"):
         raise GGUFError(f"{folder}: its files come from different checkpoints; convert again")
+    if name == TALKER:
+        check_decoder(file, spec.talker, spec.talker.vocabulary, "talker_config")
+    else:
+        part = "talker_config.code_predictor_config"
+        check_decoder(file, spec.predictor, PREDICTOR_VOCABULARY, part)
     return file, str(file.metadata.get("s2s.quant"))
+
+
+def vector(file: GGUFFile, name: str, width: int) -> Floats:
+    """A stored vector: float32 [width]. Raises GGUFError, also for one that is no number."""
+    values = np.array(Table(file, name, (width,)).row(0), np.float32)
+    if not np.isfinite(values).all():
+        raise GGUFError(
+            "holds what is no finite number", file=file.path, field=name, advice=CONVERT_AGAIN
+        )
+    return values
 
 
 def kind_of(file: GGUFFile, name: str) -> TensorType:
@@ -54,10 +82,17 @@ def kind_of(file: GGUFFile, name: str) -> TensorType:
 class Table:
     """Rows of a stored matrix, widened when they are asked for."""
 
-    def __init__(self, file: GGUFFile, name: str, shape: tuple[int, int]) -> None:
+    def __init__(self, file: GGUFFile, name: str, shape: tuple[int, ...]) -> None:
         file.require(name, shape)
         self.raw = file.raw(name)
         self.kind = kind_of(file, name)
+        if self.kind.name not in _WIDENED:
+            raise GGUFError(
+                f"has tensor type {self.kind.name}; tables are in {', '.join(_WIDENED)}",
+                file=file.path,
+                field=name,
+                advice=CONVERT_AGAIN,
+            )
 
     def __call__(self, ids: Ids) -> Floats:
         """float32 [n, width]. Raises IndexError for an id outside the table."""
@@ -105,22 +140,24 @@ class CodeVectors:
     def __init__(self, file: GGUFFile, spec: Spec) -> None:
         self.groups = spec.groups
         names = [f"predictor_in.{group}" for group in range(spec.groups - 1)]
-        if names[0] not in file.tensors:  # there is no projection: the talker's tables serve
+        vocabulary = spec.talker.vocabulary
+        if not spec.projected:  # there is no projection: the talker's tables serve
             names = ["codec", *(f"codes.{group}" for group in range(spec.groups - 2))]
         width = spec.predictor.hidden
-        self._tables = [Table(file, name, (_rows(file, name), width)) for name in names]
+        self._tables = [
+            Table(file, name, (vocabulary if name == "codec" else spec.codes, width))
+            for name in names
+        ]
 
     def stored(self) -> tuple[TensorType, list[Bytes]]:
-        """Their type, which all have, and each group's rows: uint8 [codes, row bytes]."""
-        return self._tables[0].kind, [table.raw for table in self._tables]
+        """One type of floats, and each group's rows in it: uint8 [codes or more, row bytes]. The
+        arrays must be kept as long as they are read by address."""
+        kinds = {table.kind.name for table in self._tables}
+        if len(kinds) == 1 and kinds <= _FLOATS:
+            return self._tables[0].kind, [table.raw for table in self._tables]
+        widened = [dequantize(table.raw, table.kind) for table in self._tables]
+        return TYPES["f32"], [table.view(np.uint8) for table in widened]
 
     def __call__(self, group: int, code: int) -> Floats:
         """A code of a group, 0 being the first code: float32 [width]."""
         return self._tables[group].row(code)
-
-
-def _rows(file: GGUFFile, name: str) -> int:
-    info = file.tensors.get(name)
-    if info is None:
-        raise GGUFError(f"{file.path}: tensor {name!r} is missing")
-    return info.shape[0]

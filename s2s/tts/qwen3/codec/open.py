@@ -6,10 +6,10 @@ from pathlib import Path
 
 from s2s.tts.qwen3.backend import CodecJob
 from s2s.tts.qwen3.backends import codec_placement
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
+from s2s.tts.qwen3.checkpoint.codec_shapes import decoder_shapes
+from s2s.tts.qwen3.checkpoint.codec_spec import read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 
 
@@ -29,9 +29,11 @@ def open_decoder(
     BackendError for what cannot decode here.
     """
     where = codec_placement(placement)
+    spec, tensors = read_codec_spec(folder).decoder, Checkpoint(folder)
+    tensors.require(decoder_shapes(spec))
     job = CodecJob(
-        spec=CodecSpec.from_config(read_json(folder / "config.json")).decoder,
-        tensors=Checkpoint(folder),
+        spec=spec,
+        tensors=tensors,
         content_hash=codec_content_hash(folder),
         device=where.device,
         threads=threads,

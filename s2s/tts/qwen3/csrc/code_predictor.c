@@ -16,6 +16,7 @@ struct Frame {
     float *logits;         /* [MAX_ROWS][codes] */
     float *proposals;      /* [MAX_DRAFT_TOKENS][codes]: what draft tokens are drawn from */
     float *target;         /* [codes]: what a code is drawn from */
+    float *scratch;        /* [codes]: for `distribution` */
 };
 
 /* --- sampling --------------------------------------------------------------------------------- */
@@ -52,9 +53,9 @@ static int descending(const void *a, const void *b)
 }
 
 /* The smallest probability that top-p keeps: those larger than it alone do not sum to `share`. */
-static float smallest_kept(const float *p, int count, float share)
+static float smallest_kept(const float *p, int count, float share, float *sorted)
 {
-    float sorted[count], sum = 0;
+    float sum = 0;
     memcpy(sorted, p, (size_t)count * sizeof(float));
     qsort(sorted, (size_t)count, sizeof(float), descending);
     for (int at = 0; at < count; at++) {
@@ -74,7 +75,8 @@ static void softmax(float *p, int count, float most)
     for (int at = 0; at < count; at++) p[at] /= sum;
 }
 
-void distribution(const float *logits, int count, const Sampling *sampling, float *p)
+void distribution(
+    const float *logits, int count, const Sampling *sampling, float *scratch, float *p)
 {
     float most = -INFINITY, least = -INFINITY;
     for (int at = 0; at < count; at++) {
@@ -82,14 +84,13 @@ void distribution(const float *logits, int count, const Sampling *sampling, floa
         most = p[at] > most ? p[at] : most;
     }
     if (sampling->top_k > 0 && sampling->top_k < count) {
-        float values[count];
-        memcpy(values, p, (size_t)count * sizeof(float));
-        least = ranked(values, count, sampling->top_k);
+        memcpy(scratch, p, (size_t)count * sizeof(float));
+        least = ranked(scratch, count, sampling->top_k);
     }
     for (int at = 0; at < count; at++) p[at] = p[at] < least ? -INFINITY : p[at];
     softmax(p, count, most);
     if (sampling->top_p < 1) {
-        float kept = smallest_kept(p, count, sampling->top_p), sum = 0;
+        float kept = smallest_kept(p, count, sampling->top_p, scratch), sum = 0;
         for (int at = 0; at < count; at++) {
             p[at] = p[at] < kept ? 0 : p[at];
             sum += p[at];
@@ -128,7 +129,7 @@ static void find_target(const Frame *frame, const float *logits, float *target)
     if (frame->sampling->greedy)
         memcpy(target, logits, (size_t)codes * sizeof(float));
     else
-        distribution(logits, codes, frame->sampling, target);
+        distribution(logits, codes, frame->sampling, frame->scratch, target);
 }
 
 static int choose(Frame *frame, const float *target)
@@ -161,10 +162,10 @@ static void read_vector(const Predictor *predictor, int group, int code, float *
 }
 
 /* Heads from `group` on: of one vector, or each of its own vector with `row_each`. */
-static void predict(Frame *frame, int group, int count, const float *vectors, int row_each)
+static int predict(Frame *frame, int group, int count, const float *vectors, int row_each)
 {
     const Predictor *predictor = frame->predictor;
-    matrix_products(transformer_pool(predictor->transformer), predictor->heads + group, count,
+    return matrix_products(transformer_pool(predictor->transformer), predictor->heads + group, count,
         vectors, row_each, frame->logits);
 }
 
@@ -177,7 +178,7 @@ static int verify_drafts(Frame *frame, KvCache *cache, int known, int drafted, i
     size_t codes = (size_t)predictor->codes, hidden = (size_t)predictor->hidden;
     int drafts[MAX_DRAFT_TOKENS], last = known + drafted == predictor->groups;
     int rows = 1 + drafted - (last && drafted ? 1 : 0);
-    predict(frame, known, drafted, frame->last_hidden, 0);
+    if (predict(frame, known, drafted, frame->last_hidden, 0)) return -1;
     for (int at = 0; at < drafted; at++) {
         float *proposals = frame->proposals + (size_t)at * codes;
         find_target(frame, frame->logits + (size_t)at * codes, proposals);
@@ -190,7 +191,7 @@ static int verify_drafts(Frame *frame, KvCache *cache, int known, int drafted, i
     if (transformer_forward(predictor->transformer, cache, frame->inputs, rows, frame->hidden))
         return -1;
     int heads = known + rows > predictor->groups ? predictor->groups - known : rows;
-    predict(frame, known, heads, frame->hidden, 1);
+    if (predict(frame, known, heads, frame->hidden, 1)) return -1;
     for (int at = 0; at < drafted; at++) {
         find_target(frame, frame->logits + (size_t)at * codes, frame->target);
         chosen[known + at] = verification->verify(frame, verification->context, drafts[at],
@@ -217,7 +218,7 @@ static int choose_all(
     if (transformer_forward(predictor->transformer, cache, first, 2, frame->hidden)) return -1;
     memcpy(frame->last_hidden, frame->hidden + predictor->hidden,
         (size_t)predictor->hidden * sizeof(float));
-    predict(frame, 0, 1, frame->last_hidden, 0);
+    if (predict(frame, 0, 1, frame->last_hidden, 0)) return -1;
     find_target(frame, frame->logits, frame->target);
     chosen[0] = choose(frame, frame->target);
     for (; known < groups; passes++) {
@@ -249,7 +250,7 @@ int choose_frame_verified(const Predictor *predictor, KvCache *cache, const floa
     const Verification *verification, int *chosen)
 {
     size_t hidden = (size_t)predictor->hidden, codes = (size_t)predictor->codes;
-    size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_DRAFT_TOKENS + 1);
+    size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_DRAFT_TOKENS + 2);
     float *memory = malloc(floats * sizeof(float));
     if (!memory) return -1;
     Frame frame = { .predictor = predictor,
@@ -262,6 +263,7 @@ int choose_frame_verified(const Predictor *predictor, KvCache *cache, const floa
     frame.logits = frame.last_hidden + hidden;
     frame.proposals = frame.logits + MAX_ROWS * codes;
     frame.target = frame.proposals + MAX_DRAFT_TOKENS * codes;
+    frame.scratch = frame.target + codes;
     int passes = choose_all(&frame, cache, first, draft_tokens, chosen);
     free(memory);
     return passes;

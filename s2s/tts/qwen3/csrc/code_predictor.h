@@ -36,8 +36,9 @@ int choose_frame(const Predictor *predictor, KvCache *cache, const float *first,
 /* Random numbers that a frame can need. */
 int frame_uniforms(int groups, int draft_tokens);
 
-/* What a code is drawn from: p float [count], summing to one. */
-void distribution(const float *logits, int count, const Sampling *sampling, float *p);
+/* What a code is drawn from: p float [count], summing to one. scratch: float [count]. */
+void distribution(
+    const float *logits, int count, const Sampling *sampling, float *scratch, float *p);
 
 /* --- another way of verifying ----------------------------------------------------------------- */
 

@@ -12,6 +12,10 @@
  * that lie allocated behind the weights for it. */
 enum { LARGE_PAGE = 2 << 20, SUPER = 256, CACHE_LINE = 64, AHEAD = 3072 };
 
+/* A block of values no larger than this times 127 is quantised to zeros: the inverse of its scale
+ * would not be a finite number. */
+static const float NOTHING = 1e-37f;
+
 void *weights_new(size_t bytes)
 {
     size_t whole = (bytes + AHEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
@@ -95,7 +99,7 @@ static void put_numbers(Matrix *matrix, int row, int block, const float *values)
     for (int in = 0; in < BLOCK; in++) most = fmaxf(most, fabsf(values[in]));
     float scale = half_to_float(float_to_half(most / 127));
     if (scale * 127 < most * 0.999f) scale = most / 127; /* below the smallest halves */
-    float inverse = scale > 0 ? 1 / scale : 0;
+    float inverse = scale > NOTHING ? 1 / scale : 0;
     for (int in = 0; in < BLOCK; in++) {
         float nearest = rintf(values[in] * inverse);
         u[in] = (uint8_t)(128 + (int)fmaxf(-127, fminf(127, nearest)));
@@ -121,10 +125,11 @@ void read_row(int type, const void *tensor, int row, int columns, float *to)
 
 static void put_row_of_numbers(Matrix *matrix, int row, const uint8_t *raw, int type)
 {
-    float values[matrix->columns];
-    read_row(type, raw, 0, matrix->columns, values);
-    for (int block = 0; block < matrix->columns / BLOCK; block++)
-        put_numbers(matrix, row, block, values + block * BLOCK);
+    float values[BLOCK];
+    for (int block = 0; block < matrix->columns / BLOCK; block++) {
+        read_row(type, raw, block, BLOCK, values);
+        put_numbers(matrix, row, block, values);
+    }
 }
 
 static void put_row_q8_0(Matrix *matrix, int row, const uint8_t *raw)
@@ -236,12 +241,12 @@ void quantise(Quantised *to, int row, const float *values)
             float size = fabsf(values[in]);
             most = size > most ? size : most;
         }
-        float inverse = most > 0 ? 127 / most : 0;
+        float inverse = most > 127 * NOTHING ? 127 / most : 0;
 #pragma omp simd reduction(+ : sum)
         for (int in = 0; in < BLOCK; in++) {
-            int32_t nearest = (int32_t)rintf(values[in] * inverse);
-            bytes[in] = (int8_t)nearest;
-            sum += nearest;
+            int8_t nearest = (int8_t)(int32_t)rintf(values[in] * inverse);
+            bytes[in] = nearest;
+            sum += nearest; /* of bytes, so that it cannot overflow whatever the values are */
         }
         to->scales[row * blocks + block] = most / 127;
         to->sums[row * blocks + block] = sum;

@@ -508,28 +508,32 @@ static void run_products(void *work, ThreadPool *pool, int thread)
     }
 }
 
-void matrix_products(
+int matrix_products(
     ThreadPool *pool, const Matrix *const *matrices, int count, const float *x, int row_each,
     float *y)
 {
-    int columns = matrices[0]->columns, blocks = columns / BLOCK;
-    int8_t bytes[MAX_ROWS * columns];
-    float scales[MAX_ROWS * blocks];
-    int32_t sums[MAX_ROWS * blocks];
-    Quantised all = { bytes, scales, sums, columns }, rows[MAX_ROWS];
-    if (!count) return;
-    for (int row = 0; row < (row_each ? count : 1); row++)
+    if (!count) return 0;
+    int columns = matrices[0]->columns, blocks = columns / BLOCK, rows = row_each ? count : 1;
+    size_t numbers = (size_t)rows * (size_t)blocks;
+    Quantised all = { .columns = columns }, each[MAX_ROWS];
+    all.scales = malloc(numbers * (sizeof(float) + sizeof(int32_t) + BLOCK));
+    if (!all.scales) return -1;
+    all.sums = (int32_t *)(all.scales + numbers);
+    all.bytes = (int8_t *)(all.sums + numbers);
+    for (int row = 0; row < rows; row++)
         quantise(&all, row, x + (size_t)row * (size_t)columns);
     for (int at = 0; at < count; at++) {
         int row = row_each ? at : 0;
-        rows[at] = (Quantised) { bytes + row * columns, scales + row * blocks, sums + row * blocks,
-            columns };
+        each[at] = (Quantised) { all.bytes + (size_t)row * (size_t)columns,
+            all.scales + row * blocks, all.sums + row * blocks, columns };
     }
-    Products products = { .matrices = matrices, .rows = rows, .count = count, .y = y };
+    Products products = { .matrices = matrices, .rows = each, .count = count, .y = y };
     pool_run(pool, run_products, &products);
+    free(all.scales);
+    return 0;
 }
 
-void matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y)
+int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y)
 {
-    matrix_products(pool, &matrix, 1, x, 0, y);
+    return matrix_products(pool, &matrix, 1, x, 0, y);
 }

@@ -45,12 +45,12 @@ void cache_rewind(KvCache *cache, int length);
 int transformer_forward(
     Transformer *transformer, KvCache *cache, const float *in, int count, float *out);
 
-/* matrix times x: float [columns] to float [rows]. */
-void matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y);
+/* matrix times x: float [columns] to float [rows]. Returns 0, or -1 when there is no memory. */
+int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y);
 
 /* At most MAX_ROWS matrices of one shape, each times x float [columns], or, with `row_each`, times
- * its own row of x [count][columns]: y float [count][rows]. */
-void matrix_products(
+ * its own row of x [count][columns]: y float [count][rows]. Returns as matrix_product. */
+int matrix_products(
     ThreadPool *pool, const Matrix *const *matrices, int count, const float *x, int row_each,
     float *y);
 

@@ -17,7 +17,6 @@ from s2s.system.llama_context import Context, Model, Watch
 from s2s.system.llama_cpp import Library
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
-from s2s.tts.qwen3.checkpoint.quant import dequantize
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.checkpoint.tables import (
     CodeVectors,
@@ -25,6 +24,7 @@ from s2s.tts.qwen3.checkpoint.tables import (
     kind_of,
     open_part,
     open_tables,
+    vector,
 )
 from s2s.tts.qwen3.engine.decode_loop import PREFILL_POSITIONS
 from s2s.tts.qwen3.engine.language_model import LanguageModel
@@ -81,7 +81,7 @@ def open_talker(
     folder: Path, spec: Spec, threads: int, gpu_layers: int = 0, trace: Trace | None = None
 ) -> tuple[GgmlTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
-    _, quant = open_part(folder, TALKER)
+    _, quant = open_part(folder, TALKER, spec)
     model = Model(library(), folder / TALKER, gpu_layers)
     _check_width(folder / TALKER, model, spec.talker.hidden)
     return GgmlTalker(model, threads, exact=quant == "f32", trace=trace), quant
@@ -96,7 +96,7 @@ def open_predictor(
     trace: Trace | None = None,
 ) -> tuple[GgmlPredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
-    _, quant = open_part(folder, PREDICTOR)
+    _, quant = open_part(folder, PREDICTOR, spec)
     lib = library()
     tables = _PredictorTables(open_tables(folder), spec, lib, threads)
     model = Model(lib, folder / PREDICTOR, gpu_layers)
@@ -291,15 +291,12 @@ class _PredictorTables:
             file.require(name, (spec.codes, width))
         self._heads = _matrices(file, heads, width, lib, threads)
         self._projection: Matrices | None = None
-        if "projection.weight" in file.tensors:
+        if spec.projected:
             file.require("projection.weight", (width, spec.talker.hidden))
-            file.require("projection.bias", (width,))
             self._projection = _matrices(
                 file, ["projection.weight"], spec.talker.hidden, lib, threads
             )
-            self._bias = dequantize(file.raw("projection.bias"), kind_of(file, "projection.bias"))[
-                0
-            ]
+            self._bias = vector(file, "projection.bias", width)
 
     def hidden(self, hidden: Floats) -> Floats:
         """The talker's hidden vector as the predictor is fed it: float32 [width]."""

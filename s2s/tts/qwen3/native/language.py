@@ -15,14 +15,13 @@ import numpy as np
 
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
-from s2s.tts.qwen3.checkpoint.quant import dequantize
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.checkpoint.tables import (
     CodeVectors,
     TableEmbeddings,
-    kind_of,
     open_part,
     open_tables,
+    vector,
 )
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
@@ -67,7 +66,7 @@ def load(
 
 def open_talker(folder: Path, spec: Spec, pool: ThreadPool) -> tuple[NativeTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
-    file, quant = _open(folder, TALKER)
+    file, quant = _open(folder, TALKER, spec)
     return NativeTalker(pool, file, spec), quant
 
 
@@ -75,12 +74,12 @@ def open_predictor(
     folder: Path, spec: Spec, pool: ThreadPool, draft_tokens: int = 0
 ) -> tuple[NativePredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
-    file, quant = _open(folder, PREDICTOR)
+    file, quant = _open(folder, PREDICTOR, spec)
     return NativePredictor(pool, file, open_tables(folder), spec, draft_tokens), quant
 
 
-def _open(folder: Path, name: str) -> tuple[GGUFFile, str]:
-    file, quant = open_part(folder, name)
+def _open(folder: Path, name: str, spec: Spec) -> tuple[GGUFFile, str]:
+    file, quant = open_part(folder, name, spec)
     if quant in _TOO_FINE:
         raise KernelError(
             f"{folder / name} is converted to {quant}: the kernel computes in 8 bits at most; "
@@ -178,12 +177,11 @@ class NativePredictor:
         if spec.projected:
             name = "projection.weight"
             stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
-            bias = tables.raw("projection.bias")
-            self._bias = dequantize(bias, kind_of(tables, "projection.bias"))[0]
+            self._bias = vector(tables, "projection.bias", width)
         self._matrices = Matrices(pool, stored)
         self._pool = pool
         self._choose_frame: ChooseFrame = pool.kernel.choose_frame
-        kind, vectors = self._vectors.stored()
+        kind, self._rows = self._vectors.stored()
         pointers = c_void_p * len(heads)
         self._predictor = kernel.Predictor(
             self._transformer.pointer,
@@ -192,7 +190,7 @@ class NativePredictor:
             width,
             kind.ggml_id,
             pointers(*(self._matrices.pointers[name] for name in heads)),
-            pointers(*(kernel.address(rows) for rows in vectors)),
+            pointers(*(kernel.address(rows) for rows in self._rows)),
         )
 
     def use(self, pool: ThreadPool) -> None:

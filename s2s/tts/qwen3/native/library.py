@@ -32,8 +32,9 @@ SOURCES = Path(__file__).parents[1] / "csrc"
 
 FLAGS = (
     "-std=c11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd",
-    "-shared", "-fPIC", "-pthread",
+    "-shared", "-fPIC", "-pthread", "-Werror=vla",
 )  # fmt: skip
+"""No array on a stack may be sized by a checkpoint (-Werror=vla)."""
 _COMPILERS = ("cc", "gcc", "clang")
 _BUILD_S = 120.0
 
@@ -118,7 +119,7 @@ _FUNCTIONS: Functions = {
     "matrix_new": (c_void_p, [c_int, c_int, c_int, c_void_p]),
     "matrix_free": (None, [c_void_p]),
     "matrix_fill": (c_int, [c_void_p, c_int, c_void_p, c_int, c_int]),
-    "matrix_product": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "matrix_product": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "transformer_new": (c_void_p, [POINTER(Shape), POINTER(Layer), c_void_p, c_void_p]),
     "transformer_free": (None, [c_void_p]),
     "transformer_use": (None, [c_void_p, c_void_p]),
@@ -132,7 +133,7 @@ _FUNCTIONS: Functions = {
         [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_void_p],
     ),
     "frame_uniforms": (c_int, [c_int, c_int]),
-    "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p]),
+    "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p, c_void_p]),
     "instructions": (c_char_p, []),
 }
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
-from s2s.tts.qwen3.checkpoint.quant import TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.quant import TensorType
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
-from s2s.tts.qwen3.checkpoint.tables import kind_of
+from s2s.tts.qwen3.checkpoint.tables import kind_of, vector
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native.library import MATRICES, NORMS, KernelError, address
@@ -94,6 +94,8 @@ class Matrices:
             pointer: int = lib.matrix_new(
                 each.count, each.columns, _bits(each.kind), memory + offsets[name]
             )
+            if not pointer:
+                raise KernelError("no memory for a matrix")
             weakref.finalize(self, lib.matrix_free, pointer)
             self.pointers[name] = pointer
         with ThreadPoolExecutor(pool.threads) as packers:
@@ -109,9 +111,11 @@ class Matrices:
         if vector.shape != (columns,):
             raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
         out = np.empty(rows, np.float32)
-        self.pool.kernel.matrix_product(
+        status = self.pool.kernel.matrix_product(
             self.pool.pointer, self.pointers[name], address(vector), address(out)
         )
+        if status:
+            raise KernelError(f"no memory for a product of {columns} columns")
         return out
 
     def _bytes(self, stored: Stored) -> int:
@@ -195,7 +199,7 @@ class Transformer:
                 setattr(layer, name, self._matrices.pointers[f"{at}.{name}"])
             for name, stored in _NORM_NAMES.items():
                 width = spec.head_dim if name in ("query_norm", "key_norm") else spec.hidden
-                norm = _vector(file, f"blk.{at}.{stored}.weight", width)
+                norm = vector(file, f"blk.{at}.{stored}.weight", width)
                 keep.append(norm)
                 setattr(layer, name, address(norm))
         self._norms = keep  # the kernel reads them where they are
@@ -203,7 +207,7 @@ class Transformer:
             spec.hidden, spec.intermediate, spec.layers, spec.heads, spec.kv_heads, spec.head_dim,
             spec.rms_norm_eps, spec.rope_theta,
         )  # fmt: skip
-        last = _vector(file, "output_norm.weight", spec.hidden)
+        last = vector(file, "output_norm.weight", spec.hidden)
         self.pointer: int = pool.kernel.transformer_new(
             ctypes.byref(shape), layers, address(last), pool.pointer
         )
@@ -258,8 +262,3 @@ def _shapes(spec: DecoderSpec) -> Iterable[tuple[str, str, tuple[int, int]]]:
         ("up", "ffn_up", (spec.intermediate, spec.hidden)),
         ("down", "ffn_down", (spec.hidden, spec.intermediate)),
     ]
-
-
-def _vector(file: GGUFFile, name: str, width: int) -> Floats:
-    file.require(name, (width,))
-    return np.array(dequantize(file.raw(name), kind_of(file, name))[0], np.float32)

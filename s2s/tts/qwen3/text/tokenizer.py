@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from s2s.tts.qwen3.checkpoint.fields import RESTORE
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.errors import SpecError
 
@@ -56,23 +57,27 @@ class Tokenizer:
         self._merge = lru_cache(_CACHED_WORDS)(self._merge_word)
 
     @classmethod
-    def load(cls, folder: Path) -> Tokenizer:
-        """From a checkpoint folder. Raises SpecError when a file is missing or unreadable."""
+    def load(cls, folder: Path, rows: int | None = None) -> Tokenizer:
+        """From a checkpoint folder; rows: of the text table, in which every id must lie.
+
+        Raises SpecError when a file is missing or unreadable, an id lies outside the table, or a
+        token is missing that some text needs.
+        """
+        file = folder / "vocab.json"
         vocabulary = {
-            token: index
-            for token, index in read_json(folder / "vocab.json").items()
-            if isinstance(index, int)
+            token: _row(index, rows, file, repr(token)) for token, index in read_json(file).items()
         }
-        try:
-            text = (folder / "merges.txt").read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise SpecError(f"{folder / 'merges.txt'} cannot be read: {error}") from error
-        merges = [
-            (left, right)
-            for left, separator, right in (line.partition(" ") for line in text.split("\n"))
-            if separator and left != "#version:"
-        ]
-        return cls(vocabulary, merges, _added_tokens(folder / "tokenizer_config.json"))
+        merges = _merges(folder / "merges.txt")
+        needed = [*byte_characters(), *(left + right for left, right in merges)]
+        for token in needed:
+            if token not in vocabulary:
+                raise SpecError(
+                    "is missing, but merges.txt or a byte makes it",
+                    file=file,
+                    field=repr(token),
+                    advice=RESTORE,
+                )
+        return cls(vocabulary, merges, _added_tokens(folder / "tokenizer_config.json", rows))
 
     def encode(self, text: str) -> npt.NDArray[np.int64]:
         """Token ids of a text, added tokens included where they stand: int64 [n]."""
@@ -201,8 +206,43 @@ def _composes(character: str) -> bool:
     return unicodedata.category(character).startswith("M") or "\u1160" <= character <= "\u11ff"
 
 
-def _added_tokens(path: Path) -> dict[str, int]:
-    decoder = read_json(path).get("added_tokens_decoder")
+def _row(value: object, rows: int | None, file: Path, name: str) -> int:
+    """An id, which is a row of the text table."""
+    if type(value) is not int or value < 0:
+        raise SpecError(f"is {value!r:.80}, no id", file=file, field=name, advice=RESTORE)
+    if rows is not None and value >= rows:
+        raise SpecError(
+            f"is {value}, but text_vocab_size of config.json is {rows}",
+            file=file,
+            field=name,
+            advice=RESTORE,
+        )
+    return value
+
+
+def _merges(file: Path) -> list[tuple[str, str]]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{file} cannot be read: {error}; {RESTORE}") from error
+    return [
+        (left, right)
+        for left, separator, right in (line.partition(" ") for line in text.split("\n"))
+        if separator and left != "#version:"
+    ]
+
+
+def _added_tokens(file: Path, rows: int | None) -> dict[str, int]:
+    field = "added_tokens_decoder"
+    decoder = read_json(file).get(field)
     if not isinstance(decoder, dict) or not decoder:
-        raise SpecError(f"{path}: added_tokens_decoder is missing")
-    return {str(token["content"]): int(index) for index, token in decoder.items()}
+        raise SpecError("is missing", file=file, field=field, advice=RESTORE)
+    found: dict[str, int] = {}
+    for index, token in decoder.items():
+        name = f"{field}.{index}"
+        content = token.get("content") if isinstance(token, dict) else None
+        if not isinstance(content, str) or not content:
+            raise SpecError("has no content", file=file, field=name, advice=RESTORE)
+        number = int(index) if index.isdecimal() and len(index) < 12 else index
+        found[content] = _row(number, rows, file, name)
+    return found

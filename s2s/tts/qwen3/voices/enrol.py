@@ -7,21 +7,27 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
+from s2s.tts.qwen3.checkpoint.codec_shapes import encoder_shapes
+from s2s.tts.qwen3.checkpoint.codec_spec import check_pair, read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash, voice_content_hash
+from s2s.tts.qwen3.checkpoint.fields import Fields
 from s2s.tts.qwen3.checkpoint.hub import find_checkpoint
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Config, Kind, Spec, read_json, read_spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.open import open_decoder
-from s2s.tts.qwen3.errors import VoiceError
+from s2s.tts.qwen3.errors import CodecError, VoiceError
 from s2s.tts.qwen3.folders import CONVERTED_FOLDER, GRAPHS_FOLDER, VOICES_FOLDER
 from s2s.tts.qwen3.interfaces import CodecEncoder, Floats, SpeakerEncoder
 from s2s.tts.qwen3.onnx.codec_graph import GRAPH_VERSION
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.voices.mel import RATE_HZ as VOICE_RATE_HZ
 from s2s.tts.qwen3.voices.recording import check_reference
-from s2s.tts.qwen3.voices.speaker_encoder import OnnxSpeakerEncoder, SpeakerEncoderSpec
+from s2s.tts.qwen3.voices.speaker_encoder import (
+    OnnxSpeakerEncoder,
+    SpeakerEncoderSpec,
+    speaker_shapes,
+)
 from s2s.tts.qwen3.voices.store import Voice, VoiceEntry, WarmStart, list_voices, save_voice
 
 APPENDED_SILENCE_S = 0.5
@@ -61,17 +67,19 @@ class Enrolment:
         spec, config = read_spec(folder), read_json(folder / "config.json")
         encoder_spec = _speaker_spec(folder, spec, config)
         codec_folder = folder / "speech_tokenizer"
-        codec_spec = CodecSpec.from_config(read_json(codec_folder / "config.json"))
+        codec_spec = read_codec_spec(codec_folder)
+        check_pair(spec, codec_spec, codec_folder / "config.json")
+        weights, codec_weights = Checkpoint(folder), Checkpoint(codec_folder)
+        weights.require(speaker_shapes(encoder_spec))
+        codec_weights.require(encoder_shapes(codec_spec.encoder))
         codec_key = codec_content_hash(codec_folder)
         key = voice_content_hash(folder)
         return cls(
             model=f"{spec.size} {spec.kind.value}",
             content_hash=key,
-            speaker=OnnxSpeakerEncoder.open(
-                encoder_spec, Checkpoint(folder), cache, key, threads=threads
-            ),
+            speaker=OnnxSpeakerEncoder.open(encoder_spec, weights, cache, key, threads=threads),
             codec=OnnxCodecEncoder.open(
-                codec_spec.encoder, Checkpoint(codec_folder), cache, codec_key, threads=threads
+                codec_spec.encoder, codec_weights, cache, codec_key, threads=threads
             ),
             decoder=open_decoder(codec_folder, cache, threads=threads),
         )
@@ -131,13 +139,13 @@ def enrolled_voices(home: Path) -> list[VoiceEntry]:
 
 
 def _speaker_spec(folder: Path, spec: Spec, config: Config) -> SpeakerEncoderSpec:
-    part = config.get("speaker_encoder_config")
-    if spec.kind is not Kind.BASE or not isinstance(part, dict):
+    read = Fields(config, str(folder / "config.json"), error=CodecError)
+    if spec.kind is not Kind.BASE or not read.has("speaker_encoder_config"):
         raise VoiceError(
             f"{folder} is a {spec.kind.value} model without a speaker encoder; "
             "voices are cloned with a Base model"
         )
-    encoder = SpeakerEncoderSpec.from_config(part)
+    encoder = SpeakerEncoderSpec.from_fields(read.section("speaker_encoder_config"))
     if encoder.width != spec.talker.hidden:
         raise VoiceError(
             f"{folder}: its speaker encoder gives {encoder.width} values, "

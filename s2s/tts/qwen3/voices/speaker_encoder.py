@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
+from s2s.tts.qwen3.checkpoint.codec_spec import MAX_KERNEL
+from s2s.tts.qwen3.checkpoint.fields import Fields
+from s2s.tts.qwen3.checkpoint.spec import MAX_WIDTH
 from s2s.tts.qwen3.codec.tensors import Tensors, Wide
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats
@@ -45,33 +47,36 @@ class SpeakerEncoderSpec:
 
         Raises CodecError for a front end other than 128 mels at 24 kHz, or sizes that do not fit.
         """
-        for key, expected in (("sample_rate", RATE_HZ), ("mel_dim", MELS)):
-            if config.get(key, expected) != expected:
-                raise CodecError(
-                    f"speaker_encoder_config.{key} is {config[key]!r}; only {expected} is supported"
-                )
-        default = cls(width=1024)
+        return cls.from_fields(Fields(config, "config.json", "speaker_encoder_config", CodecError))
 
-        def sizes(key: str, otherwise: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(cast("list[int]", config.get(key, otherwise)))
-
-        def size(key: str, otherwise: int) -> int:
-            return cast(int, config.get(key, otherwise))
-
+    @classmethod
+    def from_fields(cls, read: Fields) -> SpeakerEncoderSpec:
+        """The same, from the part of a file."""
+        read.fixed("sample_rate", RATE_HZ)
+        read.fixed("mel_dim", MELS)
+        default, many = cls(width=1024), range(3, 17)
+        channels = read.wholes("enc_channels", MAX_WIDTH, many, default.channels)
         spec = cls(
-            width=size("enc_dim", default.width),
-            channels=sizes("enc_channels", default.channels),
-            kernels=sizes("enc_kernel_sizes", default.kernels),
-            dilations=sizes("enc_dilations", default.dilations),
-            attention_channels=size("enc_attention_channels", default.attention_channels),
-            parts=size("enc_res2net_scale", default.parts),
-            squeeze_channels=size("enc_se_channels", default.squeeze_channels),
+            width=read.whole("enc_dim", 1, MAX_WIDTH, default.width),
+            channels=channels,
+            kernels=read.wholes("enc_kernel_sizes", MAX_KERNEL, many, default.kernels),
+            dilations=read.wholes("enc_dilations", MAX_KERNEL, many, default.dilations),
+            attention_channels=read.whole(
+                "enc_attention_channels", 1, MAX_WIDTH, default.attention_channels
+            ),
+            parts=read.whole("enc_res2net_scale", 1, 64, default.parts),
+            squeeze_channels=read.whole("enc_se_channels", 1, MAX_WIDTH, default.squeeze_channels),
         )
-        if not len(spec.channels) == len(spec.kernels) == len(spec.dilations) >= 3:
-            raise CodecError(
-                "speaker_encoder_config: enc_channels, enc_kernel_sizes and enc_dilations "
-                f"must have one length of at least 3, got {len(spec.channels)}, "
-                f"{len(spec.kernels)}, {len(spec.dilations)}"
+        if not len(channels) == len(spec.kernels) == len(spec.dilations):
+            read.refuse(
+                "enc_channels",
+                "enc_kernel_sizes and enc_dilations must have one length of at least 3, got "
+                f"{len(channels)}, {len(spec.kernels)}, {len(spec.dilations)}",
+            )
+        if len(set(channels[:-1])) > 1 or channels[0] % spec.parts:
+            read.refuse(
+                "enc_channels",
+                f"is {list(channels)}: all but the last must be the same multiple of {spec.parts}",
             )
         return spec
 
@@ -136,6 +141,35 @@ def build_speaker_graph(spec: SpeakerEncoderSpec, tensors: Tensors, folder: Path
         mel = graph.input("mel", np.float32, ("frames", MELS))
         graph.output("vector", encoder.vector(mel), np.float32, (spec.width,))
         return graph.save({})
+
+
+def speaker_shapes(spec: SpeakerEncoderSpec) -> dict[str, tuple[int, ...]]:
+    """Every tensor of the encoder in model.safetensors, and its shape."""
+    first, *blocks, last = spec.channels
+    attention, part = spec.attention_channels, first // spec.parts
+    convolutions = {"blocks.0.conv": (first, MELS, spec.kernels[0])}
+    for at, width in enumerate(blocks, start=1):
+        name, squeezed = f"blocks.{at}", spec.squeeze_channels
+        convolutions |= {
+            f"{name}.tdnn1.conv": (width, width, 1),
+            f"{name}.tdnn2.conv": (width, width, 1),
+            f"{name}.se_block.conv1": (squeezed, width, 1),
+            f"{name}.se_block.conv2": (width, squeezed, 1),
+        }
+        for unit in range(spec.parts - 1):
+            inner = f"{name}.res2net_block.blocks.{unit}.conv"
+            convolutions[inner] = (part, part, spec.kernels[at])
+    convolutions |= {
+        "mfa.conv": (last, sum(blocks), spec.kernels[-1]),
+        "asp.tdnn.conv": (attention, 3 * last, 1),
+        "asp.conv": (last, attention, 1),
+        "fc": (spec.width, 2 * last, 1),
+    }
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, shape in convolutions.items():
+        shapes[f"speaker_encoder.{name}.weight"] = shape
+        shapes[f"speaker_encoder.{name}.bias"] = shape[:1]
+    return shapes
 
 
 @dataclass(slots=True)

@@ -138,7 +138,10 @@ def test_distributions_are_those_of_the_sampler(
     expected = probabilities(logits, sampling)
     how = kernel.Sampling(0, top_k, temperature, top_p)
     got = np.empty_like(logits)
-    lib.distribution(kernel.address(logits), 64, ctypes.byref(how), kernel.address(got))
+    scratch = np.empty(64, np.float32)
+    lib.distribution(
+        kernel.address(logits), 64, ctypes.byref(how), kernel.address(scratch), kernel.address(got)
+    )
     assert got.sum() == pytest.approx(1, abs=1e-5)
     if steps and top_p < 1:
         # Of equal logits at the edge of top-p the sampler keeps some, the kernel all.
