@@ -54,7 +54,7 @@ class SpeakerEncoderSpec:
         """The same, from the part of a file."""
         read.fixed("sample_rate", RATE_HZ)
         read.fixed("mel_dim", MELS)
-        default, many = cls(width=1024), range(3, 17)
+        default, many = cls(width=1024), range(1, 17)
         channels = read.wholes("enc_channels", MAX_WIDTH, many, default.channels)
         spec = cls(
             width=read.whole("enc_dim", 1, MAX_WIDTH, default.width),
@@ -67,7 +67,7 @@ class SpeakerEncoderSpec:
             parts=read.whole("enc_res2net_scale", 1, 64, default.parts),
             squeeze_channels=read.whole("enc_se_channels", 1, MAX_WIDTH, default.squeeze_channels),
         )
-        if not len(channels) == len(spec.kernels) == len(spec.dilations):
+        if not len(channels) == len(spec.kernels) == len(spec.dilations) >= 3:
             read.refuse(
                 "enc_channels",
                 "enc_kernel_sizes and enc_dilations must have one length of at least 3, got "
