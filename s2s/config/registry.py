@@ -153,7 +153,7 @@ BACKENDS: tuple[Backend, ...] = (
     Backend(
         stage="tts",
         name="openai",
-        about="a server that speaks OpenAI's speech API and streams PCM",
+        about="a server that speaks OpenAI's speech API (speaches, Kokoro-FastAPI, OpenAI)",
         factory="s2s.tts.openai:OpenAiSpeech",
         config="s2s.tts.openai:OpenAiSpeechConfig",
         extra="openai",

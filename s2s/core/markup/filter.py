@@ -144,6 +144,9 @@ class MarkupFilter:
         return self._read_sign(final)
 
     def _plain_length(self) -> int:
+        """Characters up to the next that may mean something; white space at the start alone."""
+        if not self._out.begun and self._buffer[0].isspace():
+            return len(self._buffer) - len(self._buffer.lstrip())
         for index, char in enumerate(self._buffer):
             if index and (char in OPENERS or char in "`~\n"):
                 return index

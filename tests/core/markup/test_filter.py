@@ -210,6 +210,8 @@ ANSWERS = [
     *(f"{thought}All done." for thought in THOUGHTS.values()),
     *(f"Well. {call} All done." for call in CALLS.values()),
     *BARE_CALLS.values(),
+    *(f" \n {call}" for call in BARE_CALLS.values()),
+    " analysisI look.assistantfinalYes.",
     *PLAIN,
 ]
 
