@@ -115,7 +115,9 @@ def _spanish() -> Iterator[tuple[str, int]]:
         for form in forms:
             yield form, number
             for at, hundred in enumerate(hundreds):
-                yield hundred + (f" {form}" if number else ""), 100 * (at + 1) + number
+                said = hundred + (f" {form}" if number else "")
+                yield said, 100 * (at + 1) + number
+                yield said.replace("tos", "tas"), 100 * (at + 1) + number
 
 
 def _italian() -> Iterator[tuple[str, int]]:
@@ -167,7 +169,9 @@ def _portuguese() -> Iterator[tuple[str, int]]:
         for form in forms:
             yield form, number
             for at, hundred in enumerate(hundreds):
-                yield hundred + (f" e {form}" if number else ""), 100 * (at + 1) + number
+                said = hundred + (f" e {form}" if number else "")
+                yield said, 100 * (at + 1) + number
+                yield said.replace("tos", "tas"), 100 * (at + 1) + number
 
 
 BELOW_THOUSAND = {

@@ -27,6 +27,7 @@ _BYTES = re.compile(
 _HEX = re.compile(
     rf"(?<![{_W}])0x([0-9a-fA-F]+)(?![{_W}])|#((?=[0-9a-fA-F]*\d)[0-9a-fA-F]{{6}})(?![{_W}])"
 )
+_LONG_HEX = re.compile("(?<![0-9A-Za-z])(?:[0-9a-f]{16,}|[0-9A-F]{16,})(?![0-9A-Za-z])")
 _IBAN = re.compile(
     rf"(?<![{_W}-])[A-Z]{{2}}\d{{2}}(?:(?: [A-Z0-9]{{4}}){{2,7}}(?: [A-Z0-9]{{1,3}})?"
     rf"|[A-Z0-9]{{11,30}})"
@@ -49,7 +50,7 @@ _PHONE = re.compile(
     r"|(?<=\))\d{1,8}){1,5}"
     r"|\+\d{11,15}"
     r"|(?:1[- .])?\(0?\d{1,4}\)[ -]?\d{3,5}(?:[ -]\d{2,5}){1,3}|\(0\d{1,5}\) ?\d{4,9}"
-    r"|0\d{1,5} \d{2,8}(?:[ -]\d{1,6}){0,4}|0\d{2,5}[/-] ?\d{3,9}(?:[ -]\d{1,6}){0,3}"
+    r"|0\d{1,5} \d{2,8}(?:[ -]\d{1,6}){0,4}|0\d-\d{8}|0\d{2,5}[/-] ?\d{3,9}(?:[ -]\d{1,6}){0,3}"
     r"|0\d(?:[ .-]\d\d){4}"
     r"|(?:1[-. ])?\d{3}[-. ]\d{3}[-. ]\d{4}|(?:1-)?\d{2,4}-\d{3,4}-\d{4}|\d{3}-\d{2}-\d{4}"
     r"|\d{3,4} \d{4} \d{4}|9\d{4}-\d{4}|\d{3}-\d{7,8}"
@@ -65,6 +66,15 @@ _PHONE_CUE = re.compile(
     r"(\+?\(?\d(?:[\d()/]|[ .-](?=[\d(])){4,19}\d)(?![0-9A-Za-z_%°€$£¥]|[ .,:/-]\d| ?[€$£¥%])",
     re.I,
 )
+_CODE_CUE = re.compile(
+    r"((?:\b(?:code|pin|passcode|password|otp|zip code|passwort|kennwort|plz|mot de passe|código"
+    r"|codice"
+    r"|contraseña|senha|postcode)\b|邮编|邮政编码|验证码|密码|编号|订单号|账号|卡号|学号|工号|QQ号?|コード|暗証番号|〒)"
+    r"[:：]? ?(?:is |ist |lautet |est |es |è |é |是"
+    r"|は)?)(\d{3,15}(?:-\d{3,5})?)(?![0-9A-Za-z_%°€$£¥]|[.,:/]\d)",
+    re.I,
+)
+"""What is typed in is spelled."""
 _ADDRESS = re.compile(
     r"(?<![\w.])((?:\d{1,3}\.){3}\d{1,3})(?::(\d{2,5})|/(\d{1,2}))?(?![\w]|[./]\d)"
 )
@@ -129,6 +139,7 @@ def read_identifiers(text: Tracked, spelling: Spelling, *, addresses: bool = Tru
     text.sub(
         _HEX, lambda m: f"{spelling.spell('0x')} " * bool(m[1]) + _by_length(m[1] or m[2], spelling)
     )
+    text.sub(_LONG_HEX, lambda m: spelling.in_fours(m.group()) if _mixed(m.group()) else m.group())
     text.sub(_IBAN, lambda m: _by_length(m.group(), spelling))
     text.sub(_SECRET, lambda m: _read_secret(m.group(), spelling))
     text.sub(_TOKEN, lambda m: _read_token(m.group(), spelling))
@@ -137,11 +148,16 @@ def read_identifiers(text: Tracked, spelling: Spelling, *, addresses: bool = Tru
     text.sub(_BOOK_CUE, lambda m: m[1] + spelling.groups(m[2]))
     if addresses:
         text.sub(_ADDRESS, lambda m: _read_address(m, spelling))
+    text.sub(_CODE_CUE, lambda m: m[1] + spelling.groups(m[2]))
     text.sub(_PHONE_CUE, lambda m: m[1] + _read_phone(m[2], spelling, shortest=5))
     text.sub(_PHONE, lambda m: _read_phone(m.group(), spelling, shortest=7))
     text.sub(_LONG_GROUPS, lambda m: spelling.groups(m.group()))
     text.sub(_LONG, lambda m: _read_long(m.group(), spelling))
     text.sub(_LONG_FRACTION, lambda m: m.group()[:MAX_DIGITS])
+
+
+def _mixed(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _by_length(text: str, spelling: Spelling) -> str:

@@ -13,7 +13,8 @@ _UNIT = (
     rf"(?!\w)|[{CURRENCY_CHARS}]|(?:EUR|USD|GBP|CHF)(?!\w))"
 )
 _NEXT = rf"(?=[−+±]?(?:[{CURRENCY_CHARS}] ?)?[.,]?\d|[½⅓⅔¼¾])"
-_TIGHT = re.compile(rf"(?<=[\d½⅓⅔¼¾])(?:-|[–—])(?!\d+-\d){_NEXT}")
+_TIGHT = re.compile(rf"(?<![A-Za-z\d.,-])(\d[\d.,]*|\d*[½⅓⅔¼¾])(?:-|[–—])(?!\d+-\d){_NEXT}")
+"""Not after a letter: "i7-13700" and "x86-64" are names."""
 _WIDE = re.compile(rf"(?<=\d) ?[–—] ?{_NEXT}")
 _AFTER_UNIT = re.compile(rf"(?<=\d)( ?{_UNIT}) ?[-–—] ?{_NEXT}")
 _SPACED_HYPHEN = re.compile(
@@ -34,7 +35,7 @@ def read_ranges(text: Tracked, until: str, minus: str) -> None:
         return
     read_spaced_hyphens(text, until, minus)
     text.sub(_AFTER_UNIT, lambda m: m[1] + until)
-    text.sub(_TIGHT, until)
+    text.sub(_TIGHT, lambda m: m[1] + until)
     text.sub(_WIDE, until)
 
 

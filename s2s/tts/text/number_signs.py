@@ -27,6 +27,7 @@ _NUMBER_AHEAD = rf"(?=(?:{_CURRENCY} ?)?(?:[.,]?\d|[½⅓⅔¼¾⅕-⅞⅐⅑⅒
 _OPENING = "\\s–—(\\[{\"'«»‹›<>=≤≥≈≠*×·÷/:;,|~`_（「『【《：；，。、！？…"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _PLUS_MINUS = re.compile(rf"(?<![0-9A-Za-z_+])\+ ?/?[-–−] ?{_NUMBER_AHEAD}|\(\+/?[-–−]\)")
+_DOT_TIMES = re.compile(r"(?<=\d) ?[·⋅∙] ?(?=\d)")
 _AFTER_CURRENCY = re.compile(rf"(?<![0-9A-Za-z_$])(?<!\d )({_CURRENCY} ?)[-–−] ?(?=\d)")
 _HYPHEN_SIGN = re.compile(
     rf"(?:^|(?<=[{_OPENING}])(?<!\d[\"'])|(?<=[{_HAN}])(?<!\d[{_HAN}])(?<!\d[{_HAN}]{{2}})"
@@ -36,14 +37,22 @@ _HYPHEN_SIGN = re.compile(
 _VARIABLE_MINUS = re.compile(
     r"(?<=\b[b-df-hj-np-tvwxz]) [-–] (?=\d|[a-z]\b|\()|(?<=[\d)]) [-–] (?=[b-df-hj-np-tvwxz]\b)"
 )
+_DASH_AND_SIGN = re.compile(r"(?<=\d)[-–][-−](?=\d)")
+_COLD = re.compile(r"(?<=[^\W\d] )[-–] (?=\d+(?:[.,]\d+)? ?°)")
+"""A spaced hyphen in front of a temperature is its sign: nobody has a dash there."""
+_DIVIDED = re.compile(r"(?<=\d) ?: ?(?=\d+(?:[.,]\d+)? ?=)")
 _MINUS_GAP = re.compile(rf"{MINUS} (?=\d)")
 
 
 def mark_signs(text: Tracked) -> None:
     """Write the sign of every number as "−" or "±" in place."""
+    text.sub(_DOT_TIMES, "×")
+    text.sub(_DIVIDED, "÷")
     text.sub(_PLUS_MINUS, "±")
     if not any(char in "-–−" for char in text.text):
         return
+    text.sub(_DASH_AND_SIGN, f"–{MINUS}")
+    text.sub(_COLD, MINUS)
     text.sub(_AFTER_CURRENCY, lambda m: MINUS + m[1])
     text.sub(_HYPHEN_SIGN, MINUS)
     text.sub(_MINUS_GAP, MINUS)

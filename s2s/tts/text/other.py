@@ -15,7 +15,7 @@ from s2s.tts.text.european.words import words_of
 from s2s.tts.text.identifiers import Spelling, read_identifiers
 from s2s.tts.text.names import SIGN_NAMES
 from s2s.tts.text.number_ranges import read_ranges
-from s2s.tts.text.other_nouns import DECIMAL_POINT, currencies, units
+from s2s.tts.text.other_nouns import DECIMAL_POINT, MONTHS, currencies, units
 from s2s.tts.text.plain_forms import plain_digits
 from s2s.tts.text.sign_words import DEFAULT, SIGN_WORDS
 from s2s.tts.text.signs import read_signs
@@ -27,6 +27,18 @@ _MONEY_BEFORE = re.compile(rf"({SYMBOL}|(?<![A-Za-z])(?:{_CODE})(?![A-Za-z])) ?(
 _MONEY_ALONE = re.compile(rf"({SYMBOL}|(?<=[^\W] )(?:{_CODE})(?![A-Za-z]))")
 _PERCENT = re.compile(rf"({_N}) ?([%‰])")
 _ISO = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")
+_DATE = re.compile(r"(?<![\d.,/-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?![\d/-]|\.\d)")
+_PRICE_DASH = re.compile(r"(?<=\d)[.,](?:--|[-–—])(?!\d)")
+_RATIO = re.compile(r"(?<![\d:.])(\d{1,4}):([1-9]\d{0,3}|0)(?![\d:])(?<!:[0-5]\d)")
+_VERSION = re.compile(r"(?<![\w.])([vV]\.? ?)?(\d{1,9}(?:\.\d{1,9}){2,})(?![\w]|\.\d)")
+_SPEED = re.compile(rf"({_N}) ?km/h(?![\w/])")
+_BOUND = re.compile(rf"(<=|>=|[<>≤≥]) ?([−+]?{_N} ?%?)")
+_BOUND_WORDS = {"<": "미만", ">": "초과", "≤": "이하", "<=": "이하", "≥": "이상", ">=": "이상"}
+_ORDINALS = {
+    "nl": re.compile(r"(?<![\w.,])(\d{1,6})(?:ste|de|e)\b"),
+    "ru": re.compile(r"(?<![\w.,])(\d{1,6})-(?:й|я|е|го|м|му|ая|ый|ое|ой|х|ые|ых)\b"),
+}
+_RUSSIAN_ENDING = re.compile("(?:ый|ой|ий)\\Z")
 _BETWEEN = re.compile(r"(?<=\d)[:/](?=\d)|(?<=\d)\.(?=\d+\.)|(?<=\.\d)\.(?=\d)|(?<=\d)-(?=\d)")
 _POWER = re.compile(r"(?<=[\w)])(?:\^\(?([+−-]?\w+)\)?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789−+n")
@@ -81,8 +93,17 @@ class _Reader:
     def _read_numbers(self, text: Tracked) -> None:
         if not any(char.isdigit() or char in _VULGAR_PARTS for char in text.text):
             return
-        text.sub(_ISO, lambda m: " ".join(self._number(part) for part in m.groups()))
+        text.sub(_ISO, lambda m: self._date(m[1], m[2], m[3]))
+        text.sub(_DATE, lambda m: self._date(m[4], m[3], m[1]))
+        text.sub(_PRICE_DASH, "")
+        if self._language == "ko":
+            text.sub(_BOUND, lambda m: f"{m[2]} {_BOUND_WORDS[m[1]]}")
+            text.sub(_SPEED, lambda m: f"시속 {m[1]} 킬로미터")
+            text.sub(_RATIO, lambda m: f"{m[1]} 대 {m[2]}")
         read_identifiers(text, self._spelling)
+        text.sub(_VERSION, self._version)
+        if self._language in _ORDINALS:
+            text.sub(_ORDINALS[self._language], lambda m: self._ordinal(m))
         until = f" {self._signs.until} "
         read_ranges(text, until, "−")
         text.sub(_MONEY_BEFORE, lambda m: f"{self._number(m[2])} {self._money(m[1])}")
@@ -104,6 +125,29 @@ class _Reader:
         else:
             text.sub(_BETWEEN_NUMBERS, " ")
             text.sub(_APART, lambda m: self._number(m.group()))
+
+    def _date(self, year: str, month: str, day: str) -> str:
+        """With the name of the month where it is known, else number by number."""
+        if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
+            return " ".join(self._number(part) for part in (year, month, day))
+        if self._language == "ko":
+            return f"{year}년 {int(month)}월 {int(day)}일"
+        months = MONTHS.get(self._language)
+        name = months.split()[int(month) - 1] if months else self._number(str(int(month)))
+        number = words_of(int(day), "ru", "ordinal") if self._language == "ru" else None
+        said = _RUSSIAN_ENDING.sub("ое", number) if number else self._number(str(int(day)))
+        return f"{said.replace('третое', 'третье')} {name} {self._number(year)}"
+
+    def _version(self, match: re.Match[str]) -> str:
+        """ "2.10.1" part by part; "1.000.000" is a number."""
+        if _GROUPS.fullmatch(match[2]) and not match[1]:
+            return match.group()
+        dot = SIGN_NAMES.get(self._language, SIGN_NAMES["en"]).dot
+        head = f"{match[1].strip()} " if match[1] else ""
+        return head + f" {dot} ".join(self._number(part) for part in match[2].split("."))
+
+    def _ordinal(self, match: re.Match[str]) -> str:
+        return words_of(int(match[1]), self._language, "ordinal") or self._number(match[1])
 
     def _read_unit(self, match: re.Match[str]) -> str:
         power = {"²": f" {self._signs.squared}", "³": f" {self._signs.cubed}"}.get(match[3], "")
@@ -152,7 +196,7 @@ class _Reader:
         grouped = _GROUPS.fullmatch(text) and text[0] != "0"
         if grouped and (text.count(text[mark]) > 1 or text[mark] != decimal):
             return re.sub("[.,]", "", text), ""
-        return text[:mark], text[mark + 1 :]
+        return re.sub("[.,]", "", text[:mark]), text[mark + 1 :]
 
 
 _SPACELESS = re.compile("ko|th|lo|my|km")

@@ -43,6 +43,10 @@ _UNITS = {
     ";s seconden;kWh kilowattuur;GHz gigahertz;MHz megahertz;GB gigabyte;MB megabyte;TB terabyte"
     ";°C graden Celsius;°F graden Fahrenheit;° graden",
 }
+MONTHS = {
+    "ru": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+}
 DECIMAL_POINT = frozenset({"ko", "th", "he", "hi"})
 """Languages that write 3.5; most others write 3,5."""
 

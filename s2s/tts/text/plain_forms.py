@@ -23,6 +23,7 @@ _FLAT = str.maketrans(
         "\u2004": " ", "\u2005": " ", "\u2006": " ", "\u2007": " ", "\u2008": " ", "\u205f": " ",
         "\u2028": "\n", "\u2029": "\n", "\r": "\n", "\t": " ", "\v": "\n", "\f": "\n",
         "‐": "-", "‑": "-", "‒": "–", "％": "%", "＄": "$", "＋": "+", "＝": "=", "﹪": "%",
+        "٪": "%",
         "￥": "¥", "￡": "£", "￠": "¢", "￦": "₩", "﹩": "$", "﹣": "-", "－": "-", "．": ".",
         "＠": "@", "＃": "#", "＆": "&", "⁄": "/", "➖": "−", "➕": "+", "˗": "-", "﹢": "+",
     }
@@ -56,6 +57,9 @@ _SMALL_WORD = re.compile(
 )
 _SMALL_PLAIN = str.maketrans(_SMALL_CAPITALS, "abcdefghijklmnoprstuvwyz")
 _ROOT = re.compile("(?<![\\w)])([²³⁴-⁹ⁿ])√")
+_LONE_RAISED = re.compile("(?<![\\w)\\]°%⁻⁺])[⁻⁺]?[⁰¹²³⁴-⁹]+(?!√)")
+"""Superscripts that stand on nothing are no powers."""
+_ALL_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789−+")
 _RAISED_DIGITS = str.maketrans("²³⁴⁵⁶⁷⁸⁹ⁿ", "23456789n")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 
@@ -72,6 +76,7 @@ def plain_forms(text: Tracked) -> None:
     text.sub(_STYLED, lambda m: m.group() if m.group() in _KEPT else _compatible(m.group()))
     text.sub(_ENCLOSED, lambda m: _apart(m, _enclosed(m.group())))
     text.sub(_SMALL_WORD, lambda m: m.group().translate(_SMALL_PLAIN))
+    text.sub(_LONE_RAISED, lambda m: m.group().translate(_ALL_RAISED))
     text.sub(_ROOT, lambda m: "∛" if m[1] == "³" else f" {m[1].translate(_RAISED_DIGITS)}√")
     text.sub(_WIDE_GROUPS, lambda m: m.group().replace("，", ","))
     text.sub(_WIDE_BETWEEN_DIGITS, lambda m: ":" if m.group() == "：" else "/")

@@ -21,6 +21,7 @@ _COMPARED = re.compile(r"(?<![\w<>=-])([<>])(=?) ?(?=[\w−±])|(?<=\w) ?([<>])(
 _OPERATORS = re.compile(r"!=|=/=|<=|>=|={2,3}")
 _ABOUT = re.compile(r"(?<![\w~])~ ?(?=[\w−])")
 _SUM_MINUS = re.compile(r"(?<=[\w)²³⁴]) ?− ?(?=[\w(√])")
+_SECTIONS = re.compile("§§+")
 _RATED = re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])")
 _BETWEEN_WORDS = re.compile(r"(?<=\w)–(?=[\w−])")
 
@@ -40,6 +41,7 @@ def read_signs(text: Tracked, words: SignWords, *, spaced: bool = True) -> None:
         lambda m: f" {_operator(m.group(), words)} " if spaced else _operator(m.group(), words),
     )
     text.sub(_COMPARED, lambda m: gap + _compared(m, words) + gap)
+    text.sub(_SECTIONS, "§")
     text.sub(_BETWEEN_WORDS, f"{gap}{words.until}{gap}")
     if spaced:
         text.sub(_SUM_MINUS, f" {words.minus} ")

@@ -57,6 +57,7 @@ _CUED_RATIO = re.compile(
     re.I,
 )
 """16:10 is no time of day here."""
+_FRENCH_CLOCK = re.compile(r"(?<![\w:.,])([01]?\d|2[0-4])h([0-5]\d)(?!\w)")
 _DOTTED_CLOCK = re.compile(rf"(?<![\w:.,])(1[0-2]|0?[1-9])\.([0-5]\d)(?= ?{_HALF_DAY})")
 _HOUR = re.compile(rf"(?<![\w:.])(1[0-2]|0?[1-9]) ?({_HALF_DAY})")
 
@@ -74,6 +75,7 @@ def read_dates(text: Tracked) -> None:
     text.sub(_MONTH_YEAR, lambda m: f"{_month(m[1])} {year(int(m[2]))}")
     text.sub(_CUED_RATIO, lambda m: f"{m[1]}{cardinal(int(m[2]))} to {cardinal(int(m[3]))}")
     text.sub(_TIME_SPAN, lambda m: f"{m[1] or m[3]}{m[2] or ''} to ")
+    text.sub(_FRENCH_CLOCK, lambda m: f"{m[1]}:{m[2]}")
     text.sub(_DOTTED_CLOCK, lambda m: f"{m[1]}:{m[2]}")
     text.sub(_CLOCK, _read_clock)
     text.sub(_HOUR, lambda m: f"{cardinal(int(m[1]))} {_half_day(m[2])}")

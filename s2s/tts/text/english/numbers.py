@@ -17,6 +17,12 @@ _GROUPED_DIGITS = re.compile(
     r"(?<![\w.,-])(?<!\d )(?:\d{3,4} \d{3} \d{3,4}|\d{3}-\d{4})(?![\w-]|[.,]\d| ?[€$£%])"
 )
 """Local phone numbers as English-speaking countries write them; `identifiers` has all others."""
+_TOLL_FREE = re.compile(r"(?<![\w-])(1)-(8\d\d)-(?=[A-Z]{3})")
+_FOREIGN_GROUPS = re.compile(
+    r"(?<![\w.,])(?<!\d )[1-9]\d{0,2}(?:(?: \d{3}){2,}|(?:\.\d{3})*\.000(?:\.\d{3})*)(?![\w.]|,\d"
+    r"| \d)"
+)
+"""1 000 000 and 1.000.000, as others write a million; one group alone is a decimal."""
 _CHAIN = re.compile(r"(?<![\w.,])\d+(?:-\d+){2,}(?!\w)")
 _DIGIT_RUN = re.compile(r"\d+")
 _ZIP = re.compile(
@@ -28,7 +34,7 @@ _VERSION = re.compile(r"\b[vV](?:er)?\.? ?(\d+(?:\.\d+)*)\b")
 _SCIENTIFIC = re.compile(rf"(?<![\w.])({NUMBER})[eE]([+−-]?\d{{1,3}})\b")
 _TIMES_TEN = re.compile(r"(?<=\d) ?[×x*] ?10\^?([⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=\^)[+−-]?\d{1,3})")
 _SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−ⁿ", "0123456789-+-n")
-_POWER = re.compile(r"(?<=[\w)])(?:\^[\{(]?([+−-]?\w+)[\})]?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))(?!\w)")
+_POWER = re.compile(r"(?<=[\w)])(?:\^[\{(]?([+−-]?\w+)[\})]?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))(?![A-Za-z_])")
 
 _ROOT = re.compile(r"(?<![\w.])(\d{1,3}|[a-z])(?=√)√")
 _SPECIAL_SLASH = {"24/7": "twenty-four seven", "9/11": "nine eleven", "50/50": "fifty-fifty"}
@@ -43,10 +49,13 @@ _VULGAR_PARTS = {
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 32, 64})
 
 _EQUATION_MINUS = re.compile(r"(?<=\d) ?- ?(?=\d+(?:\.\d+)? ?=)")
-_RANGE = re.compile(rf"(?<![\w.,-])({NUMBER}%?) ?(?:–|—|-) ?(?=[−±]?{NUMBER}(?!-\d|[\d,]*/))")
-_YEAR_SPAN = re.compile(
-    r"(?<![\w.,$€£-])(1[1-9]\d\d|20\d\d)(?:–|-| to )(\d{4}|\d{2})(?![\w-]|[.,]\d)"
+_RANGE = re.compile(
+    rf"(?<![\w.,-])({NUMBER}%?) ?(?:–|—|-) ?(?=[−±]?(?P<high>{NUMBER})(?!-\d|[\d,]*/))"
 )
+_YEAR_SPAN = re.compile(
+    r"(?<![\w.,$€£-])(1[1-9]\d\d|20\d\d)(–|-| to )(\d{4}|\d{2})(?![\w/-]|[.,]\d)"
+)
+_SEASON = re.compile(r"(?<![\w.,$€£/-])(1[1-9]\d\d|20\d\d)(/)(\d{4}|\d{2})(?![\w/-]|[.,]\d)")
 _CENTURY_DECADE = re.compile(r"(?<![\w.,])(1[1-9]|20)(\d)0'?s\b")
 _LONE_DECADE = re.compile(
     r"\b((?:the|his|her|their|my|your|our|early|mid|late)[ -])'?(\d)?(\d)0'?s\b|(?<!\w)'(\d)0s\b"
@@ -68,6 +77,7 @@ _MODERN_YEAR = re.compile(
 )
 _MAGNITUDE = re.compile(
     rf"(?<![\w.,-])({NUMBER})(k|K|M|mn|bn|B|T)(?![\w])(?! (?:video|TV|display|resolution))"
+    r"(?<!\b[2468]K(?! [a-z]+s\b))"
 )
 _MAGNITUDES = {
     "k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion",
@@ -75,10 +85,10 @@ _MAGNITUDES = {
 }  # fmt: skip
 _BY = re.compile(rf"(?<=\d) ?[x×] ?(?={NUMBER})")
 _MULTIPLE = re.compile(rf"(?<![\w.])({NUMBER})[x×](?!\w)")
-_RATIO = re.compile(r"(?<![\w.:])(\d{1,3}):(\d{1,3})(?![\w:])")
+_RATIO = re.compile(r"(?<![\w.:])(\d{1,3}):(\d{1,6})(?![\w:])")
 _PLUS_SIGN = re.compile(r"(?<![\w.)\]+])\+(?=\.?\d)")
 _TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![\w+=]| ?\d)")
-_LETTER_DIGIT = re.compile(r"(?<=[A-Za-z])-?(?=\d)|(?<=\d)(?=[A-Za-z])")
+_LETTER_DIGIT = re.compile(r"(?<=[A-Za-z])-?(?=\d)|(?<=\d)(?=[A-Za-z])|(?<=\d)-(?=\d)")
 _PLAIN = re.compile(NUMBER)
 _NUMBER_SIGN = re.compile(r"(?<!\w)(?:#|№|[Nn]o\.|[Nn]os\.) ?(?=\d)")
 _SCREEN_LINES = re.compile(r"(\d+)p\b")
@@ -92,6 +102,8 @@ def read_numbers(text: Tracked) -> None:
         return
     text.sub(_GROUPED_DIGITS, _read_groups)
     text.sub(_CHAIN, _read_groups)
+    text.sub(_TOLL_FREE, lambda m: f"{digits(m[1])}, {digits(m[2])}, ")
+    text.sub(_FOREIGN_GROUPS, lambda m: m.group().replace(" ", ",").replace(".", ","))
     text.sub(_EMERGENCY, "nine one one")
     text.sub(_ZIP, lambda m: m[1] + digits(m[2]))
     text.sub(_VERSION, lambda m: f"version {_dotted(m[1])}")
@@ -167,6 +179,7 @@ def _pairs(text: str) -> str:
 
 def _read_fractions(text: Tracked) -> None:
     text.sub(_VULGAR, lambda m: _mixed(m[1], *_VULGAR_PARTS[m[2]]))
+    text.sub(_SEASON, _read_year_span)
     text.sub(_SCORE, _read_score)
     text.sub(_FRACTION, _read_fraction)
 
@@ -210,14 +223,23 @@ def _read_spans(text: Tracked) -> None:
     read_spaced_hyphens(text, " to ", "−")
     text.sub(_EQUATION_MINUS, " minus ")
     text.sub(_YEAR_SPAN, _read_year_span)
-    text.sub(_RANGE, lambda m: f"{m[1]} to ")
+    text.sub(_RANGE, _read_range)
     read_ranges(text, " to ", "−")
 
 
+def _read_range(match: re.Match[str]) -> str:
+    """A hyphen between falling numbers of three digits joins a name: "Boeing 747-400"."""
+    low, high = match[1], match["high"]
+    if "-" in match.group() and low.isdecimal() and high.isdecimal() and int(low) > int(high) > 99:
+        return f"{low} "
+    return f"{low} to "
+
+
 def _read_year_span(match: re.Match[str]) -> str:
-    last = match[2]
+    last = match[3]
     words = year(int(last)) if len(last) == 4 else plain_number(last)
-    return f"{year(int(match[1]))} to {words}"
+    joint = "" if match[2] == "/" else "to "
+    return f"{year(int(match[1]))} {joint}{words}"
 
 
 def _read_century_decade(match: re.Match[str]) -> str:

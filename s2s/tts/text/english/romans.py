@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from s2s.tts.text.english.numerals import cardinal, ordinal
+from s2s.tts.text.english.numerals import cardinal, ordinal, year
 from s2s.tts.text.romans import roman
 from s2s.tts.text.tracked import Tracked
 
@@ -58,13 +58,17 @@ _MEDICAL = (
 _INITIAL_FOLLOWS = (
     r"(?!\. [A-Z][a-z]+\b(?<!The)(?<!He)(?<!She)(?<!It)(?<!They)(?<!We)(?<!In)(?<!His))"
 )
-_COUNTED_ROMAN = re.compile(rf"\b({_COUNTED}|{_NUMBERED})s? ({_SMALL})\b(?!['’])")
+_SHORT_VERB = "['’](?:m|d|ll|ve|re)\\b"
+"""After "I" in "I'm"; "Elizabeth II's" is a numeral."""
+_YEAR_ROMAN = re.compile(r"\b(M{1,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))\b")
+_COUNTED_ROMAN = re.compile(rf"\b({_COUNTED}|{_NUMBERED})s? ({_SMALL})\b(?!{_SHORT_VERB})")
 _NUMBERED_ROMAN = re.compile(rf"\b({_NUMBERED})s? ({_LARGE})\b(?!['’-])")
 _LOWER_ROMAN = re.compile(
     rf"\b((?i:{_COUNTED}|{_NUMBERED}))s? ((?=[VX]|I[IVX]){_SMALL}|I(?= (?:{_MEDICAL})\b))\b(?!['’])"
 )
 _RULER_ROMAN = re.compile(
-    rf"\b({_RULERS}) ({_SMALL})\b(?!\.[A-Z]|['’-]){_INITIAL_FOLLOWS}(?! (?:{_SURE_VERBS})\b)"
+    rf"\b({_RULERS}) ({_SMALL})\b(?!\.[A-Z]|-|{_SHORT_VERB}){_INITIAL_FOLLOWS}(?!"
+    rf" (?:{_SURE_VERBS})\b)"
 )
 _SPEAKER = re.compile(rf" (?:{_PRONOUN_VERBS}|[a-z]+ed)\b(?! by)")
 _CENTURY_ROMAN = re.compile(rf"\b({_SMALL})(?:th|st|nd|rd)?(?= centur(?:y|ies)\b)")
@@ -91,6 +95,7 @@ def read_romans(text: Tracked) -> None:
     text.sub(_RULER_ROMAN, lambda m: _counted(m, lambda n: f"the {ordinal(n).capitalize()}"))
     text.sub(_CENTURY_ROMAN, lambda m: _or_same(m[1], ordinal))
     text.sub(_OTHER_ROMAN, _read_other)
+    text.sub(_YEAR_ROMAN, lambda m: m[1] if len(m[1]) < 4 else _or_same(m[1], year))
 
 
 def _counted(match: re.Match[str], read: Callable[[int], str]) -> str:

@@ -42,6 +42,8 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r" ?={2,3} ?"), " equals "),
     (re.compile(r"(?<=[\w)]) < (?=[\w(])"), " is less than "),
     (re.compile(r"(?<=[\w)]) > (?=[\w(])"), " is greater than "),
+    (re.compile(r"(?<=\d)<(?=[\d−])"), " is less than "),
+    (re.compile(r"(?<=\d)>(?=[\d−])"), " is greater than "),
     (re.compile(r"(?:^|(?<=[\s(]))< ?(?=\.?\d)"), "less than "),
     (re.compile(r"(?:^|(?<=[\s(]))> ?(?=\.?\d)"), "more than "),
     (re.compile(r"(?:^|(?<=[\s(]))~ ?(?=[\d$€£.])|(?:^|(?<=\())≈ ?(?=\d)"), "about "),

@@ -87,7 +87,7 @@ _DEGREE_NAMES = {
 }
 _UNIT = re.compile(
     rf"(?<![\w.])(?<![A-Za-z]-)({NUMBER})(?:( ?-?)({_UNIT_WORDS})|()(A|in))(²|³|\^2|\^3|2|3)?"
-    rf"(?: ?/ ?({_PER_WORDS})(²|\^2)?)?"
+    rf"(?: ?/ ?({_PER_WORDS})(²|³|\^2|\^3)?)?"
     r"(?![\w/]|\.\d|-\w|'\w)(?:\.(?= [a-z]))?"
 )
 _POWERS = {
@@ -134,7 +134,8 @@ def _count(number: str, singular: str, plural: str) -> str:
 def _read_angle(match: re.Match[str]) -> str:
     """Parts of a coordinate: "48° 51′ 24″"."""
     parts = [_count(match[1], "degree", "degrees"), _count(match[2], "minute", "minutes")]
-    return " ".join([*parts, _count(match[3], "second", "seconds")] if match[3] else parts)
+    words = " ".join([*parts, _count(match[3], "second", "seconds")] if match[3] else parts)
+    return words + (" " if match.string[match.end() : match.end() + 1].isalnum() else "")
 
 
 def _read_prime(match: re.Match[str]) -> str:
@@ -158,9 +159,15 @@ def _read_degrees(match: re.Match[str]) -> str:
     return f"{sign}{_number(match[2])} {'degree' if match[2] == '1' else 'degrees'}{scale}"
 
 
+def _per(unit: str, power: str | None) -> str:
+    """ "per square meter", but "per second squared"."""
+    if power and _PER[unit] in {"meter", "kilometer", "mile"}:
+        return _POWERS[power] + _PER[unit]
+    return _PER[unit] + (" squared" if power else "")
+
+
 def _read_unit(match: re.Match[str]) -> str:
     number, gap, unit, power, per = match[1], match[2], match[3] or match[5], match[6], match[7]
-    squared = " squared" if match[8] else ""
     names = _UNITS.get(unit) or _ATTACHED_ONLY[unit]
     if power in {"2", "3"} and unit not in {"km", "m", "cm", "mm", "ft"}:
         return match.group()
@@ -169,4 +176,4 @@ def _read_unit(match: re.Match[str]) -> str:
     # "a 5 kg bag" and "5-mile" are singular, but only the hyphen tells
     name = names[0] if number == "1" or gap == "-" else names[1]
     words = f"{_number(number)} {_POWERS.get(power or '', '')}{name}"
-    return f"{words} per {_PER[per]}{squared}" if per else words
+    return f"{words} per {_per(per, match[8])}" if per else words

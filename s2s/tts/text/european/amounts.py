@@ -25,10 +25,12 @@ _CODE_BEFORE = "|".join(code for code in CODES if code not in BEFORE_ONLY_AFTER)
 _PRICE_DASH = re.compile(r"(?<=\d)[.,](?:--|[-–—])(?!\d)")
 _VULGAR = re.compile(rf"(?:(\d{{1,9}}) ?)?([{''.join(VULGAR)}])")
 _FRACTION = re.compile(r"(?<![\w/.,])(?:(\d{1,9}) )?(\d{1,4})/(\d{1,4})(?![\w/]|[.,]\d)")
-_RATIO = re.compile(r"(?<![\w:.,])(\d{1,6}) ?: ?(\d{1,6})(?: ?: ?(\d{1,6}))?(?![\w:]|[.,]\d)")
+_RATIO = re.compile(
+    r"(?<![\w:.,])(\d{1,6}) ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{1,6})(?: ?: ?(\d{1,6}))?(?![\w:]|[.,]\d)"
+)
 _MULTIPLE = re.compile(rf"(?<![\w.,])({NUMBER}) ?(?:x|×|✕)(?!\w| ?\d)")
 _BY = re.compile(r"(?<=\d) ?[x×✕] ?(?=[\d−])")
-_POWER = re.compile(r"(?<=[\w)])(?:\^\(?([+−-]?\w+)\)?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))(?!\w)")
+_POWER = re.compile(r"(?<=[\w)])(?:\^\(?([+−-]?\w+)\)?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))(?![A-Za-z_])")
 _SCIENTIFIC = re.compile(rf"(?<![\w.])({NUMBER})[eE]([+−-]?\d{{1,3}})(?!\w)")
 _SQUARES = {"²": 2, "2": 2, "^2": 2, "³": 3, "3": 3, "^3": 3}
 _METRES = frozenset({"km", "m", "dm", "cm", "mm", "µm", "mi", "ft", "in"})
@@ -36,7 +38,7 @@ _ALIASES = {"μm": "µm", "μg": "µg", "μs": "µs", "L": "l", "mL": "ml", "dL"
     "kB": "KB",
             "℃": "°C", "℉": "°F", "Std.": "h", "Min.": "min", "Sek.": "s", "sec": "s",
             "hrs": "h"}  # fmt: skip
-_SPACED_ONLY = frozenset("ABNVWJ") | {"in", "t"}
+_ATTACHED_ONLY = frozenset({"B", "N", "J", "in", "mi", "ft", "lb"})
 """Letters that are also words or names: units only directly after the number."""
 _BITRATES = {"kbps": "kbit", "Mbps": "Mbit", "Gbps": "Gbit"}
 
@@ -61,15 +63,20 @@ class Amounts:
         self._unit_signs = "|".join(map(re.escape, signs))
         self._unit = re.compile(
             rf"(?<![\w.,])({NUMBER})( ?-?)({self._unit_signs})(²|³|\^2|\^3|[23])?"
-            rf"(?: ?/ ?({self._unit_signs})(²|³|[23])?)?(?![\w]|\.\d)"
+            rf"(?: ?/ ?({self._unit_signs})(²|³|[23])?)?(?![\w']|\.\d)(?<!\d ha(?= [a-zà]))"
         )
         self._after_word = re.compile(
-            r"(?<=[^\W\d_] )(km/h|km|kg|mg|cm|mm|ml|kWh|kHz|MHz|GHz|GB|MB|TB|ha|°C|°F)"
+            r"(?<=[^\W\d_] )(km/h|km|kg|mg|cm|mm|ml|kWh|kHz|MHz|GHz|GB|MB|TB|°C|°F)"
             r"(²|³)?(?![\w/])"
         )
         self._rate = re.compile(
             rf"(?<=[^\W\d_])(\)?) ?/ ?(?:({self._grammar.per_words})|({self._unit_signs})(²"
             rf"|³)?)(?!\w)"
+        )
+        self._part_of_unit = re.compile(
+            rf"(?<![\w/.,])(?:(\d{{1,9}}) ?)?(?:([{''.join(VULGAR)}])"
+            rf"|(?<!\d)(\d{{1,2}})/(\d{{1,2}}))"
+            rf" ?({self._unit_signs})(?![\w'/]|\.\d)"
         )
         self._percent = re.compile(rf"(?<![\w.,])({NUMBER}) ?([%‰])")
         self._ratio_cue = re.compile(rf"\b(?:{self._grammar.ratio_cues})\b[^.:;\d]{{0,20}}\Z", re.I)
@@ -79,7 +86,7 @@ class Amounts:
         """Groups: a written one, a sign right after the number (or `gap`), a longer sign."""
         signs = sorted(self._grammar.magnitudes, key=len, reverse=True)
         short = "|".join(map(re.escape, signs))
-        long = "|".join(re.escape(sign) for sign in signs if len(sign) > 2)
+        long = "|".join(re.escape(sign) for sign in signs if len(sign) > 1)
         return rf"(?: ?({self._grammar.scale_words}\b)|{gap}({short})(?!\w)| ?({long})(?!\w))?"
 
     def read_ratios(self, text: Tracked) -> None:
@@ -89,6 +96,7 @@ class Amounts:
     def read(self, text: Tracked) -> None:
         """Replace amounts in `text` in place; dates, times and ranges were read before."""
         text.sub(_PRICE_DASH, "")
+        text.sub(self._part_of_unit, self._read_part_of_unit)
         text.sub(_VULGAR, lambda m: self._part(m[1], *VULGAR[m[2]]))
         text.sub(_FRACTION, lambda m: self._part(m[1], int(m[2]), int(m[3])))
         text.sub(_RATIO, lambda m: self._ratio(m, cued=False))
@@ -147,7 +155,7 @@ class Amounts:
     def _part(self, whole: str | None, top: int, bottom: int) -> str:
         """(1, 3, 4) -> "ein drei Viertel", "un et trois quarts"."""
         words, grammar = self._words, self._grammar
-        if bottom not in grammar.parts:
+        if bottom not in grammar.parts or (top > bottom and not whole):
             over = f"{words.cardinal(top)} {self._signs.over} {words.cardinal(bottom)}"
             return f"{words.cardinal(int(whole))} {over}" if whole else over
         one, many = grammar.parts[bottom]
@@ -162,12 +170,23 @@ class Amounts:
         joint = grammar.mixed_joint if whole else ""
         return f"{words.cardinal(int(whole)) if whole else ''}{joint}{count} {name}"
 
+    def _read_part_of_unit(self, match: re.Match[str]) -> str:
+        """ "¾ l" is "drei Viertel Liter", "trois quarts de litre"."""
+        whole, sign, top, bottom, unit = match.groups()
+        if unit in _ATTACHED_ONLY or (unit == "h" and self._words.language == "es"):
+            return match.group()
+        part = self._part(whole, *(VULGAR[sign] if sign else (int(top), int(bottom))))
+        one, many, _ = self._unit_noun(unit, None)
+        if whole or self._words.language == "de":
+            return f"{part} {many}"
+        return f"{part} {'di' if self._words.language == 'it' else 'de'} {one.partition(' ')[2]}"
+
     def _ratio(self, match: re.Match[str], *, cued: bool) -> str:
         if cued and not self._ratio_cue.search(
             match.string[max(0, match.start() - 50) : match.start()]
         ):
             return match.group()
-        numbers = [self._words.cardinal(int(part)) for part in match.groups() if part]
+        numbers = [self._words.number(part) for part in match.groups() if part]
         return f" {self._grammar.ratio} ".join(numbers)
 
     def _of(self, scale: str, many: str) -> str:
@@ -224,8 +243,8 @@ class Amounts:
 
     def _read_magnitude(self, match: re.Match[str]) -> str:
         written, *short = match.group(2, 3, 4)
-        if written is not None:
-            return match.group()
+        if written is not None or match.group()[-1] in "KG":
+            return match.group()  # "4K" and "5G" are names
         return self._scaled_number(match[1], next(self._grammar.magnitudes[s] for s in short if s))
 
     def _unit_noun(self, sign: str, power: str | None) -> Noun:
@@ -261,7 +280,9 @@ class Amounts:
 
     def _read_unit(self, match: re.Match[str]) -> str:
         number, gap, sign, power, per, per_power = match.groups()
-        if (gap and sign in _SPACED_ONLY) or (gap.endswith("-") and len(sign) < 2):
+        if (gap and sign in _ATTACHED_ONLY and self._words.language != "de") or (
+            gap.endswith("-") and len(sign) < 2
+        ):
             return match.group()
         if sign == "h" and gap and self._words.language in {"es"}:
             return match.group()
@@ -273,12 +294,19 @@ class Amounts:
             tail = ""
         else:
             one, many, _ = self._unit_noun(sign, power)
-            tail = f" {self._per(self._unit_noun(per, per_power)[0])}" if per else ""
+            tail = f" {self._per_unit(per, per_power)}" if per else ""
         whole, fraction = split_number(number)
         if not fraction and len(whole) <= 15 and (whole[0] != "0" or whole == "0"):
             joint = "" if self._words.language == "de" else self._grammar.of_joint
             return self._words.counted(int(whole), one, many, joint=joint) + tail
         return f"{self._words.number(number)} {many}{tail}"
+
+    def _per_unit(self, sign: str, power: str | None) -> str:
+        """ "pro Quadratmeter", but "pro Sekunde hoch zwei"."""
+        if power and _ALIASES.get(sign, sign) not in _METRES:
+            per = self._per(self._unit_noun(sign, None)[0])
+            return f"{per} {self._signs.squared if _SQUARES[power] == 2 else self._signs.cubed}"
+        return self._per(self._unit_noun(sign, power)[0])
 
     def _read_rate(self, match: re.Match[str]) -> str:
         if match[2]:
@@ -286,7 +314,7 @@ class Amounts:
                 per = "all'" if match[2] == "ora" else "alla " if match[2][-1] == "a" else "al "
                 return f"{match[1]} {per}{match[2]}"
             return f"{match[1]} {self._grammar.per} {match[2]}"
-        return f"{match[1]} {self._per(self._unit_noun(match[3], match[4])[0])}"
+        return f"{match[1]} {self._per_unit(match[3], match[4])}"
 
 
 _ONE_SCALE = {

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from s2s.tts.text.european.grammar import GRAMMARS
+from s2s.tts.text.european.names import SHORT_MONTHS
 from s2s.tts.text.european.words import Words
 from s2s.tts.text.tracked import Tracked
 
@@ -28,6 +29,8 @@ _CLOCK = re.compile(
     rf"|(?:(?<=\bore )|(?<=\balle )|(?<=\bdalle )|(?<=\bàs ))({_HOUR})\.([0-5]\d)(?!\d|[.,]\d|%)"
     rf"|(?<![\w:.,−])({_HOUR}) ?(?:[hH]|Uhr)(?![\w/])"
 )
+_CLOCK_SPAN = re.compile(r"(?<=\d[:hH][0-5]\d) ?[-–—] ?(?=\d{1,2}[:hH][0-5]\d(?!\d))")
+_GERMAN_H = re.compile(r"(?i:(?<=\bum )|(?<=\bab )|(?<=\bgegen ))(\d{1,2}) ?h\b")
 _HOUR_SPAN = re.compile(
     r"(?<![\w:.,])(\d{1,2}(?:[:.hH][0-5]\d)?)(?: ?(?:Uhr|h))? ?[-–—] ?"
     r"(?=\d{1,2}(?:[:.][0-5]\d|[hH][0-5]?\d?)?(?: ?(?:Uhr|h)\b))"
@@ -50,6 +53,9 @@ def read_dates(text: Tracked, words: Words) -> None:
 
 def read_times(text: Tracked, words: Words, until: str) -> None:
     """Replace times of day in `text` in place."""
+    text.sub(_CLOCK_SPAN, f" {until} ")
+    if words.language == "de":
+        text.sub(_GERMAN_H, lambda m: f"{m[1]} Uhr")
     text.sub(_HOUR_SPAN, lambda m: f"{_with_hour(m)} {until} ")
     text.sub(_CLOCK, lambda m: _clock(m, words))
 
@@ -99,7 +105,10 @@ def _read_written(match: re.Match[str], words: Words) -> str:
     day = int(match["day"])
     if not 1 <= day <= 31:
         return match.group()
-    return _say(match, words, day, match["month"], match["year"])
+    month = match["month"]
+    if month.endswith("."):
+        month = words.grammar.months[SHORT_MONTHS[words.language][month[:-1].lower()] - 1]
+    return _say(match, words, day, month, match["year"])
 
 
 def _date(match: re.Match[str], words: Words, day: str, month: str, year: str | None) -> str:
@@ -127,6 +136,8 @@ def german_ordinal(words: Words, number: int, before: str) -> str:
     stem = words.ordinal(number)  # "dritte"
     around = before.rsplit("\n", 1)[-1].split()[-2:]
     last = around[-1].lower().strip("(\"'„“") if around else ""
+    if last in {"und", "oder", "bis"} and len(around) == 2 and around[0].endswith("ten"):
+        return stem + "n"  # "im achtzehnten und neunzehnten"
     if last in _WEAK_EN:
         return stem + "n"
     if last in {"der", "die", "das", "diese", "jede", "welche", "eine", "meine", "seine", "ihre"}:
@@ -150,10 +161,12 @@ _DATIVE = _words(
 
 @cache
 def _written(language: str) -> re.Pattern[str]:
-    months = "|".join(GRAMMARS[language].months)
+    months = "|".join(
+        (*GRAMMARS[language].months, *(rf"{short}\." for short in SHORT_MONTHS[language]))
+    )
     return re.compile(
         rf"(?<![\w.,/])(?P<day>\d{{1,2}})(?:\.|er|º|°)?(?: de)? ?(?P<month>{months})"
-        r"(?:(?: del?)? (?P<year>\d{4})(?!\d))?\b",
+        r"(?:(?: del?)? (?P<year>\d{4})(?!\d))?(?<=[\w.])(?!\w)",
         re.I,
     )
 
@@ -171,7 +184,8 @@ def _clock(match: re.Match[str], words: Words) -> str:
     hour = _hour(int(hour_text), words)
     grammar = words.grammar
     if not minute and not match[3]:
-        if words.language in {"fr", "pt"} and int(hour_text) == 1:
+        one = int(hour_text) == 1 or (words.language == "fr" and int(hour_text) == 0)
+        if words.language in {"fr", "pt"} and one:
             return f"{hour}{grammar.full_hour.removesuffix('s')}"
         return hour + grammar.full_hour
     joint = grammar.clock_joint

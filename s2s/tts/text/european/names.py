@@ -30,6 +30,24 @@ WOMEN = _words(
     "Katharina Elisabeth Christina Margarethe Élisabeth Elizabeth Catherine Isabel Catalina"
     " Elisabetta Caterina Catarina Maria Cristina Juana Vittoria"
 )
+
+
+def _short(text: str) -> dict[str, int]:
+    """Abbreviation -> number of its month; "sep/sept" are two of one."""
+    return {
+        short: number
+        for number, shorts in enumerate(text.split(), start=1)
+        for short in shorts.split("/")
+    }
+
+
+SHORT_MONTHS = {
+    "de": _short("jan/jän feb mär apr mai jun jul aug sep/sept okt nov dez"),
+    "fr": _short("janv févr/fév mars avr mai juin juil août sept oct nov déc"),
+    "es": _short("ene feb mar abr may jun jul ago sep/sept oct nov dic"),
+    "it": _short("gen/genn feb/febb mar apr mag giu lug ago set/sett ott nov dic"),
+    "pt": _short("jan fev mar abr mai jun jul ago set out nov dez"),
+}
 CENTURY_CUES = {
     "es": "siglos?|s\\.",
     "it": "secolo|sec\\.",

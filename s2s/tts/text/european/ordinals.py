@@ -21,11 +21,15 @@ from s2s.tts.text.tracked import Tracked
 _NUMERAL = r"(?=[IVXLC])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _SMALL_NUMERAL = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
 _SUFFIX = re.compile(
-    r"(?<![\w.,])(\d{1,9}) ?(?:(er|ère|re|e|ème|ième|nd|nde|de|es|èmes)\b|(\.?[ºª])|°(?= [a-z]{3,})"
+    r"(?<![\w.,])(\d{1,9})(?:(er|ère|re|e|ème|ième|nd|nde|de|es|èmes)\b|(\.?[ºª])|°(?= [a-z]{3,})"
     r"|\.(?:er|o|a)\b|(ro|do|to|mo|vo|no|ra|da|ta|ma|va|na|er|ros|dos|tos)\b)"
 )
 _GERMAN = re.compile(r"(?<![\w.,])(\d{1,4})\.(?= (?:und \d{1,4}\. )?([A-ZÄÖÜ][\w-]+))")
-_GERMAN_PAIR = re.compile(r"(?<![\w.,])(\d{1,4})\.(?= (?:und|oder|bis) \d{1,4}\. [A-ZÄÖÜ])")
+_GERMAN_PAIR = re.compile(r"(?<![\w.,])(\d{1,4})\.(?= [a-zäöü])")
+"""No sentence goes on with a small letter: the full stop makes an ordinal."""
+_GERMAN_DAY = re.compile(
+    r"(?:(?<=\b[Aa]m )|(?<=\bvom )|(?<=\bzum )|(?<=\bdem )|(?<=\bden ))(\d{1,2})\.(?=[,;:)]|\s*\Z)"
+)
 _GERMAN_CUE = re.compile(
     r"\b(?:am|vom|zum|im|beim|bis|dem|den|des|der|die|das|zur|ins|ein|eine|einen|einem|einer|sein"
     r"|seine|seinen|seinem|ihr|ihre|ihren|ihrem|mein|meine|meinen|meinem|unser|unsere|unseren|jeder"
@@ -48,7 +52,7 @@ def read_romans(text: Tracked, words: Words) -> None:
     language = words.language
     read_roman_signs(text, _letters_after(language))
     if language in CENTURY_CUES:
-        text.sub(_century_before(language), lambda m: f"{m[1]} {_value(m[2])}{_degree(language)}")
+        text.sub(_century_before(language), lambda m: _centuries(m, _degree(language)))
     if language == "fr":
         text.sub(_FRENCH_CENTURY, lambda m: f"{_value(m[1])}e")
     if language == "it":
@@ -63,6 +67,7 @@ def read_romans(text: Tracked, words: Words) -> None:
 def read_ordinals(text: Tracked, words: Words) -> None:
     """Replace ordinals and decades in `text` in place."""
     if words.language == "de":
+        text.sub(_GERMAN_DAY, lambda m: _german_day(m, words))
         text.sub(_GERMAN_PAIR, lambda m: _german(m, words, paired=True))
         text.sub(_GERMAN, lambda m: _german(m, words, paired=False))
         text.sub(_DECADE, lambda m: words.year(m[1]) + "er")
@@ -70,6 +75,12 @@ def read_ordinals(text: Tracked, words: Words) -> None:
         text.sub(_GERMAN_BARE_YEAR, lambda m: words.year(m[1]))
     else:
         text.sub(_SUFFIX, lambda m: _suffixed(m, words))
+
+
+def _centuries(match: re.Match[str], degree: str) -> str:
+    """ "siglo XIX", "siglos XVIII y XIX"."""
+    second = f"{match[3]}{_value(match[4])}{degree}" if match[4] else ""
+    return f"{match[1]} {_value(match[2])}{degree}{second}"
 
 
 def _value(letters: str) -> int:
@@ -110,8 +121,8 @@ def _german(match: re.Match[str], words: Words, *, paired: bool) -> str:
     before = match.string[: match.start()]
     noun = "" if paired else match[2]
     number = int(match[1])
-    cued = _GERMAN_CUE.search(before[-30:]) is not None
-    if not cued and not paired and noun not in GERMAN_ORDINAL_NOUNS:
+    cued = paired or _GERMAN_CUE.search(before[-30:]) is not None
+    if not cued and noun not in GERMAN_ORDINAL_NOUNS:
         return match.group()
     said = german_ordinal(words, number, before)
     if said.endswith("er") and noun in GERMAN_NEUTER:
@@ -119,6 +130,12 @@ def _german(match: re.Match[str], words: Words, *, paired: bool) -> str:
     if said.endswith("er") and (noun.endswith(("ung", "heit", "keit")) or noun in _FEMININE):
         return said[:-1]
     return said
+
+
+def _german_day(match: re.Match[str], words: Words) -> str:
+    """ "am 21." at the end of a sentence; its full stop also ends that."""
+    stop = "" if match.string[match.end() :].strip() else "."
+    return german_ordinal(words, int(match[1]), match.string[: match.start()]) + stop
 
 
 _FEMININE = frozenset(
@@ -174,7 +191,11 @@ _NAMED = re.compile(
 
 @cache
 def _century_before(language: str) -> re.Pattern[str]:
-    return re.compile(rf"\b((?:{CENTURY_CUES[language]})) ({_NUMERAL})\b(?![.'’]\w)", re.I)
+    return re.compile(
+        rf"\b((?:{CENTURY_CUES[language]})) ({_NUMERAL})\b(?![.'’]\w)(?:( (?:y|e|a|al|o|ou) "
+        rf"|[-–])({_NUMERAL})\b)?",
+        re.I,
+    )
 
 
 @cache

@@ -24,7 +24,15 @@ from s2s.tts.text.tracked import Tracked
 _CHAIN = re.compile(r"(?<![\w.,])\d+(?:-\d+){2,}(?![\w])")
 _VERSION = re.compile(r"(?<![\w.])(?:[vV]\.? ?(\d+(?:\.\d+)*)|(\d+(?:\.\d+){2,}))(?![\w]|\.\d)")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_NUMBER_SIGN = re.compile(r"(?<!\w)#(?=\d)|(?<!\w)[Nn][º°]\.? ?(?=\d)|№ ?(?=\d)")
+_NUMBER_SIGN = re.compile(r"(?<!\w)#(?=\d)|(?<!\w)[Nn]\.?[º°]\.? ?(?=\d)|№ ?(?=\d)")
+_SPANISH_PHONE = re.compile(
+    r"(?<![\w.,])(?<!\d )[6-9]\d{2} \d{3} \d{3}(?![\w]|[.,]\d| ?[€$£%]| \d)"
+)
+_PAGE = re.compile(r"(?<!\w)(S|p|pp|pág|pag)\. ?(?=\d)")
+_PAGES = {"de": "Seite", "fr": "page", "es": "página", "it": "pagina", "pt": "página"}
+_SHORT_DECADE = re.compile(r"(?<!\w)'(?=\d\d\b)")
+_PER_HUNDRED = re.compile(r"(?<=[^\W\d_])/(?=\d)")
+_FALLING = re.compile(r"(?<![\w.,−-])(\d{1,2})[-–](\d{1,2})(?![\w.,-])")
 _LETTER_DIGIT = re.compile(r"(?<=[^\W\d_])-?(?=\d)|(?<=\d)(?=[^\W\d_])")
 _ANGLE = re.compile(r"(\d{1,3}(?:[.,]\d+)?) ?° ?(\d{1,2})['′] ?(?:(\d{1,2}(?:[.,]\d+)?)[\"″])?")
 _TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![\w+=]| ?\d)")
@@ -62,13 +70,19 @@ class _Reader:
             return
         self._amounts.read_ratios(text)
         read_dates(text, words)
+        if words.language == "es":
+            text.sub(_SPANISH_PHONE, lambda m: self._spelling.groups(m.group()))
         read_identifiers(text, self._spelling)
+        text.sub(_PAGE, f"{_PAGES[words.language]} ")
+        text.sub(_SHORT_DECADE, "")
         text.sub(_CHAIN, lambda m: self._spelling.groups(m.group()))
         text.sub(_VERSION, self._version)
         text.sub(_NUMBER_SIGN, f"{self._signs.number} ")
         read_times(text, words, self._signs.until)
         text.sub(_ANGLE, self._angle)
+        text.sub(_FALLING, self._score)
         read_ranges(text, f" {self._signs.until} ", "−")
+        text.sub(_PER_HUNDRED, f" {self._words.grammar.per} ")
         self._amounts.read(text)
         read_ordinals(text, words)
         text.sub(_TRAILING_PLUS, f" {self._signs.plus}")
@@ -86,6 +100,12 @@ class _Reader:
         words = f" {self._words.grammar.dot} ".join(self._words.number(part) for part in parts)
         return f"{self._words.grammar.version} {words}" if match[1] else words
 
+    def _score(self, match: re.Match[str]) -> str:
+        """ "2-1" is a score; "1-2" may be a range as well and is read as one."""
+        if int(match[1]) <= int(match[2]) or match.string[match.end() :].lstrip()[:1] == "=":
+            return match.group()
+        return f"{match[1]} {self._words.grammar.ratio} {match[2]}"
+
     def _angle(self, match: re.Match[str]) -> str:
         words, grammar = self._words, self._words.grammar
         nouns = (grammar.units["°"], grammar.minutes, grammar.seconds)
@@ -96,7 +116,8 @@ class _Reader:
             for number, (one, many, _) in zip(match.groups(""), nouns, strict=True)
             if number
         ]
-        return " ".join(parts)
+        after = match.string[match.end() : match.end() + 1]
+        return " ".join(parts) + (" " if after.isalnum() else "")
 
 
 @cache

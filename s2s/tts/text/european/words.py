@@ -119,6 +119,8 @@ class Words:
             return words[:-1] + ("e" if feminine else "") if words.endswith("eins") else words
         if self.language == "fr":
             return words + "e" if feminine and words.endswith("un") else words
+        if feminine and self.language in {"es", "pt"}:
+            words = re.sub(r"(cient|quinient|zent|cent)os\b", r"\1as", words)
         if self.language == "pt":
             return _feminine_pt(words) if feminine else words
         if not words.endswith(ending):

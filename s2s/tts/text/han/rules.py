@@ -108,7 +108,7 @@ _TIMES_TEN = re.compile(r"(?<=\d) ?[×x*] ?10(?=[\^⁻⁺⁰¹²³⁴-⁹])")
 _POWER = re.compile(r"(?<=[\w)])(?:\^\(?([+−-]?\w+)\)?|([⁻⁺]?[⁰¹²³⁴-⁹ⁿ]+))", re.ASCII)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789−+n")
 _MULTIPLE = re.compile(rf"(?<![A-Za-z\d.])({_N})[x×](?![A-Za-z\d])")
-_MAGNITUDE = re.compile(rf"(?<![A-Za-z\d.])({_N})([kKM]|bn|B)(?![A-Za-z\d])")
+_MAGNITUDE = re.compile(rf"(?<![A-Za-z\d.])(?![248]K)({_N})([kKM]|bn|B)(?![A-Za-z\d])")
 _NUMBER_SIGN = re.compile(r"(?<!\w)#(?=\d)|№ ?(?=\d)|(?<![A-Za-z])[Nn]o\. ?(?=\d)")
 _ANGLE = re.compile(r"(\d{1,3}(?:\.\d+)?) ?° ?(\d{1,2})['′] ?(?:(\d{1,2}(?:\.\d+)?)[\"″])?")
 _PAIR = re.compile(r"(?<![\d.,:第])2(?=[个個位只隻条條张張本次天件块塊杯瓶家名种種年])")
@@ -116,7 +116,8 @@ _FAHRENHEIT = re.compile(rf"([−+±]?)({_N}) ?°F")
 """Japanese names the scale before the number, and so before its sign."""
 _ADD = re.compile(r"(?<=[A-Za-z0-9)²³]) ?\+ ?(?=[\w(√])")
 _SUBTRACT = re.compile(
-    r"(?<=[A-Za-z0-9)²³]) ?− ?(?=[A-Za-z0-9(√])|(?<=[\d)²³]) - (?=[\w(])|(?<=\d)-(?=\d+ ?=)"
+    r"(?:(?<=[0-9)²³])|(?<=\b[a-z])) ?− ?(?=[A-Za-z0-9(√])|(?<=[\d)²³]) - (?=[\w(])"
+    r"|(?<=\d)-(?=\d+ ?=)"
 )
 _ROMAN_ORDINAL = re.compile(r"(?<=第)([IVXLC]+)(?![A-Za-z])")
 _ROMAN = re.compile(
@@ -141,7 +142,8 @@ class _Reader:
         self._grammar = GRAMMARS[language]
         self._signs = SIGN_WORDS[language]
         self._spelling = Spelling(
-            DIGIT_WORDS[language], SIGN_NAMES[language], self._signs.plus, joint="", pause="，",
+            DIGIT_WORDS[language], SIGN_NAMES[language], _PHONE_PLUS[language], joint="",
+            pause="，",
             point="点",
         )  # fmt: skip
         self._units = UNITS[language]
@@ -183,6 +185,8 @@ class _Reader:
     def _read_amounts(self, text: Tracked) -> None:
         grammar = self._grammar
         text.sub(_SUBTRACT, grammar.subtract)
+        if self._language == "ja":
+            text.sub(_BOUND, lambda m: m[2] + _BOUND_WORDS[m[1]])
         text.sub(_SCIENTIFIC, self._scientific)
         text.sub(_LATIN_NUMBER, " ")
         text.sub(_RANGE_AFTER_UNIT, lambda m: m[1] + grammar.until)
@@ -314,6 +318,12 @@ class _Reader:
         )
 
 
+_PHONE_PLUS = {"zh": "加", "ja": "プラス"}
+_BOUND = re.compile(
+    rf"(<=|>=|[<>≤≥]) ?([−+]?{_N} ?(?:%|°[CF]?|km|cm|mm|kg|g|m|円|ドル|人|個|歳|年|時間|分|秒)?)"
+)
+_BOUND_WORDS = {"<": "未満", ">": "超", "≤": "以下", "<=": "以下", "≥": "以上", ">=": "以上"}
+"""Japanese says the bound after the number."""
 _CLOCK_SPAN = re.compile(r"(?<=\d:\d\d)( ?[-–—~～〜] ?)(?=\d{1,2}:\d\d)")
 _CURRENCY_ALONE = re.compile(rf"{_SIGN}")
 
