@@ -1,4 +1,4 @@
-"""Sentences that a number is put into: each position in a sentence, in eight languages. Data only."""
+"""Sentences with a place for a number: each position, in eight languages. Data only."""
 
 from __future__ import annotations
 
