@@ -16,6 +16,7 @@ pytest_plugins = (
     "tests.support.qwen3",
     "tests.support.recordings",
     "tests.support.server",
+    "tests.support.sound_server",
 )
 
 settings.register_profile("s2s", derandomize=True, deadline=None)
@@ -25,6 +26,13 @@ settings.load_profile("s2s")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--require-models", action="store_true", help="fail, not skip, where a model is missing"
+    )
+    parser.addoption(
+        "--require",
+        action="append",
+        default=[],
+        metavar="MARK",
+        help="fail, not skip, where what tests of this mark need is missing: pulse",
     )
 
 

@@ -58,6 +58,8 @@ def run_talk(
         models = load_models(config, store, view.notice)
         metrics = Metrics(metrics_file)
         try:
+            if isinstance(transport, LocalTransport):
+                transport.listen()
             view.ready(config, transport, time.perf_counter() - started_s)
             view.times = not isinstance(clock, ManualClock)
             try:
@@ -66,6 +68,8 @@ def run_talk(
                 if isinstance(transport, WavTransport) and output_file is not None:
                     _save(transport, output_file, view)
         finally:
+            if isinstance(transport, LocalTransport):
+                transport.close()
             close_models(models)
             metrics.close()
         if isinstance(transport, LocalTransport):

@@ -156,8 +156,7 @@ class LocalTransport:
 
     def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
         try:
-            self._mouth.open()
-            self._ears.open()
+            self._open()
             while not self._stopped:
                 self._move(heard)
                 tick()
@@ -166,8 +165,27 @@ class LocalTransport:
                 if self._losses[self._mouth].gone:
                     self._mouth.play_to_nobody()
         finally:
-            for side in (self._ears, self._mouth):
-                side.close()
+            self.close()
+
+    def listen(self) -> None:
+        """Open the devices and wait until the microphone delivers, so that nothing is lost of what
+        is said from then on: it waits for `run`.
+
+        Raises:
+            DeviceError: one of them cannot be opened.
+        """
+        self._open()
+        self._ears.wait_for_sound()
+
+    def close(self) -> None:
+        """Close the devices, if `run` has not. Idempotent."""
+        for side in (self._ears, self._mouth):
+            side.close()
+
+    def _open(self) -> None:
+        for side in (self._mouth, self._ears):
+            if not side.is_open:
+                side.open()
 
     def _move(self, heard: Callable[[AudioIn], None]) -> None:
         """Hand on what the microphone has delivered."""
@@ -194,7 +212,8 @@ class LocalTransport:
                 self._reopen(side, loss)
         elif loss.lost and side.delivers:
             self._losses[side] = _Loss()
-            self._notice(f"sound is back: {self.input.name}, {self.output.name}")
+            if not any(each.lost for each in self._losses.values()):
+                self._notice(f"sound is back: {self.input.name}, {self.output.name}")
 
     def _close_lost(self, side: Side, loss: _Loss) -> None:
         side.close()

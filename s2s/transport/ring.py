@@ -54,6 +54,16 @@ class Ring:
             self._read = self._written
             return out
 
+    def wait_for_samples(self, deadline_s: float) -> bool:
+        """Wait until something can be read; False when the clock reads `deadline_s` first."""
+        with self._changed:
+            while self._written == self._read and not self._closed:
+                remaining_s = deadline_s - self._clock.now()
+                if remaining_s <= 0:
+                    return False
+                self._changed.wait(remaining_s)
+            return True
+
     def close(self) -> None:
         """Wake the reader for good."""
         with self._changed:

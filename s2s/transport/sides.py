@@ -147,6 +147,10 @@ class Microphone(Side):
         frames = list(self._framer.push(self._resampler.push(block)))
         return frames, self._framer.pending_samples
 
+    def wait_for_sound(self) -> None:
+        """Wait until the microphone delivers, or has had its time."""
+        self._ring.wait_for_samples(self._clock.now() + STALL_S)
+
     def stop(self) -> None:
         """Wake who waits in `frames`, for good. Safe from a signal handler."""
         self._ring.close()

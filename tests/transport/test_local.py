@@ -309,3 +309,21 @@ def test_different_devices_of_one_word_stay_ambiguous() -> None:
     devices = [listed(0, "USB Mic", "A", default=True), listed(1, "USB Camera", "B")]
     with pytest.raises(DeviceError, match="more than one microphone is called 'USB'"):
         choose(devices, "USB", output=False)
+
+
+def test_what_is_said_once_it_listens_waits_for_the_conversation() -> None:
+    clock, fake = ManualClock(), FakePortAudio(DEVICES)
+    local, heard = transport(fake, clock), list[AudioIn]()
+    clock.start(local.listen, "listens")
+    clock.wait_until(1.9)
+    fake.cycle(np.full(48_000, 0.25, dtype=np.float32))
+    clock.wait_until(2.0)
+    assert len(fake.streams) == 2
+    run(local, clock, heard.append)
+    clock.wait_until(2.2)
+    assert len(fake.opened) == 2
+    assert len(heard) >= 30
+    local.stop()
+    clock.wait_until(2.4)
+    local.close()
+    assert fake.streams == []

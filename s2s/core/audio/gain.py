@@ -27,6 +27,8 @@ FORGET_DB_PER_S = 0.05
 in the next room."""
 SILENT_S = 10.0
 """A microphone that gives nothing but zeros for this long from its start is switched off."""
+SURE_S = 1.0
+"""So much raised speech, and none that is loud, is a quiet microphone, and told."""
 
 _FRAME_S = 0.03
 _LOUD_S = 0.5
@@ -94,6 +96,8 @@ class MicrophoneGain:
         self._told = False
         self._only_zeros = True
         self._samples = 0
+        self._raised_samples = 0
+        """Of what was taken for speech and raised, since there was loud speech."""
 
     @property
     def gain_db(self) -> float:
@@ -114,7 +118,8 @@ class MicrophoneGain:
     def hint(self, device: str) -> str | None:
         """What to tell the person about this microphone, once."""
         silent = self._only_zeros and self._samples >= SILENT_S * PIPELINE_HZ
-        if self._told or not (silent or self._gain_db):
+        sure = self._raised_samples >= SURE_S * PIPELINE_HZ
+        if self._told or not (silent or sure):
             return None
         self._told = True
         if silent:
@@ -131,10 +136,12 @@ class MicrophoneGain:
         self.level_db = max(now_db, self.level_db - forgotten)
         if self.level_db >= QUIET_DB:
             self._gain_db = 0.0
+            self._raised_samples = 0
             return
         floor_db = float(np.percentile(np.fromiter(self._levels, dtype=np.float64), 10))
         if now_db - floor_db >= SPEECH_OVER_NOISE_DB and now_db > TARGET_DB - 2 * MAX_GAIN_DB:
             self._gain_db = gain_for(self.level_db)
+            self._raised_samples += BLOCK_SAMPLES
 
 
 def level_hint(level_db: float, gain_db: float) -> str:

@@ -1,0 +1,115 @@
+"""Whole conversations with real models through a real sound server: slow devices, devices that are
+unplugged and come back at another rate, a loudspeaker that the microphone hears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from s2s.core.audio import rms_db
+from tests.support.recordings import DATA
+from tests.support.sound_server import RATE_HZ, Program, SoundServer
+
+pytestmark = [pytest.mark.pulse, pytest.mark.models, pytest.mark.timeout(240)]
+
+QUESTION = DATA / "something.wav"
+HEARD = "you  Go somewhere and do something."
+ANSWERED = "ms after you stopped"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SoundServer]:
+    server = SoundServer(tmp_path)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def program(server: SoundServer) -> Iterator[Program]:
+    program = Program(server)
+    yield program
+    program.kill()
+
+
+def asked(server: SoundServer, program: Program) -> None:
+    """Ask, and wait until the answer was played."""
+    server.say(QUESTION)
+    program.wait_for(HEARD)
+    program.wait_for(ANSWERED)
+
+
+def loud_s(block: np.ndarray) -> float:
+    """Seconds of a recording that are no silence."""
+    frames = block[: len(block) // 240 * 240].reshape(-1, 240)
+    return sum(rms_db(frame) > -50 for frame in frames) * 240 / RATE_HZ
+
+
+def test_a_conversation_through_a_sound_server(server: SoundServer, program: Program):
+    program.wait_for("ready in")
+    with server.recorded() as recorded:
+        asked(server, program)
+    assert loud_s(recorded[0]) > 0.5
+    assert program.end() == 0
+    shown = "".join(program.lines)
+    assert "no more sound" not in shown
+    assert "interrupted" not in shown
+
+
+@pytest.mark.parametrize("sinks", [("box",), ("room",), ("room", "box")], ids="+".join)
+def test_a_device_that_sleeps_at_the_start_wakes_up(
+    server: SoundServer, sinks: tuple[str, ...], tmp_path: Path
+):
+    """Its streams stand still for as long as a recording of three seconds takes elsewhere."""
+    server.plug("clock", 48_000)
+    for sink in sinks:
+        server.suspend(sink, on=True)
+    program = Program(server)
+    try:
+        program.wait_for("ready in")
+        server.wait_a_recording("clock", QUESTION)
+        for sink in sinks:
+            server.suspend(sink, on=False)
+        with server.recorded() as recorded:
+            asked(server, program)
+        assert loud_s(recorded[0]) > 0.5
+        assert program.end() == 0
+        assert "no more sound" not in "".join(program.lines)
+    finally:
+        program.kill()
+
+
+@pytest.mark.parametrize("rate_hz", [44_100, 16_000])
+def test_devices_that_were_unplugged_come_back_at_another_rate(
+    server: SoundServer, program: Program, rate_hz: int
+):
+    """Both: of one alone the sound server moves the stream to the other sink."""
+    program.wait_for("ready in")
+    asked(server, program)
+    for sink in ("room", "box"):
+        server.unplug(sink)
+    program.wait_for("no more sound")
+    for sink in ("room", "box"):
+        server.plug(sink, rate_hz)
+    server.control("set-default-sink", "box")
+    server.control("set-default-source", "room.monitor")
+    program.wait_for("sound is back")
+    with server.recorded() as recorded:
+        asked(server, program)
+    assert loud_s(recorded[0]) > 0.5
+    assert program.end() == 0
+
+
+def test_a_loudspeaker_in_the_microphone_interrupts_nobody(server: SoundServer, program: Program):
+    server.loop_back()
+    program.wait_for("ready in")
+    with server.recorded() as recorded:
+        asked(server, program)
+        asked(server, program)
+    assert loud_s(recorded[0]) > 1.0
+    assert program.end() == 0
+    shown = "".join(program.lines)
+    assert "interrupted" not in shown
+    assert shown.count("you  ") == shown.count(HEARD) == 2
