@@ -18,7 +18,8 @@ from s2s.app.mailbox import Mailbox
 log = logging.getLogger(__name__)
 
 JOIN_S = 2.0
-"""A failure waits this long for what else is being made, so that most of it is closed in order."""
+"""A failure waits this long for what else is being made, so that most of it is closed in order
+(docs/decisions/crash-at-exit.md)."""
 
 
 class Closable(Protocol):

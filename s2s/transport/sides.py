@@ -26,7 +26,8 @@ from s2s.transport.ring import Ring
 log = logging.getLogger(__name__)
 
 STALL_S = 5.0
-"""A device that does nothing for this long, at its start or later, is lost."""
+"""A device that does nothing for this long, at its start or later, is lost
+(docs/decisions/slow-devices.md)."""
 
 KEPT_S = 10
 """Seconds of the microphone that wait while the other side is being opened, which may take long."""

@@ -110,6 +110,25 @@ class SoundServer:
         """Play a sound file into the room; returns when it was played."""
         self._run("paplay", "--device=room", str(recording))
 
+    @contextmanager
+    def until_something_records(self) -> Iterator[None]:
+        """Leaves when a program has opened the microphone since it was entered."""
+        watch = subprocess.Popen(
+            ["stdbuf", "-oL", "pactl", "subscribe"],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert watch.stdout is not None
+        try:
+            yield
+            for line in watch.stdout:
+                if "'new' on source-output" in line:
+                    break
+        finally:
+            watch.kill()
+            watch.wait()
+
     def wait_a_recording(self, sink: str, recording: Path) -> None:
         """Return when a sound file was played into a sink: that long."""
         self._run("paplay", f"--device={sink}", str(recording))

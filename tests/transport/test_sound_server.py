@@ -56,22 +56,22 @@ def test_a_conversation_through_a_sound_server(server: SoundServer, program: Pro
     shown = "".join(program.lines)
     assert "no more sound" not in shown
     assert "interrupted" not in shown
+    assert "is quiet" not in shown
 
 
 @pytest.mark.parametrize("sinks", [("box",), ("room",), ("room", "box")], ids="+".join)
-def test_a_device_that_sleeps_at_the_start_wakes_up(
-    server: SoundServer, sinks: tuple[str, ...], tmp_path: Path
-):
+def test_a_device_that_sleeps_at_the_start_wakes_up(server: SoundServer, sinks: tuple[str, ...]):
     """Its streams stand still for as long as a recording of three seconds takes elsewhere."""
     server.plug("clock", 48_000)
     for sink in sinks:
         server.suspend(sink, on=True)
-    program = Program(server)
+    with server.until_something_records():
+        program = Program(server)
     try:
-        program.wait_for("ready in")
         server.wait_a_recording("clock", QUESTION)
         for sink in sinks:
             server.suspend(sink, on=False)
+        program.wait_for("ready in")
         with server.recorded() as recorded:
             asked(server, program)
         assert loud_s(recorded[0]) > 0.5
@@ -111,5 +111,6 @@ def test_a_loudspeaker_in_the_microphone_interrupts_nobody(server: SoundServer, 
     assert loud_s(recorded[0]) > 1.0
     assert program.end() == 0
     shown = "".join(program.lines)
-    assert "interrupted" not in shown
     assert shown.count("you  ") == shown.count(HEARD) == 2
+    if "underrun" not in shown:  # where the machine is too busy for the device, no echo is known
+        assert "interrupted" not in shown

@@ -17,7 +17,8 @@ from s2s.core.audio.blocks import BLOCK_SAMPLES, PIPELINE_HZ, Block, rms_db
 QUIET_DB = -40.0
 """Speech whose loud 30 ms are below this, in dB of full scale, is made louder."""
 TARGET_DB = -26.0
-"""To this level: that of read speech in the recordings of `tests/data`, or a little below."""
+"""To this level, that of read speech in the recordings of `tests/data` or a little below
+(docs/decisions/quiet-input.md)."""
 MAX_GAIN_DB = 40.0
 """More would make words of a sound card's own noise."""
 SPEECH_OVER_NOISE_DB = 12.0
