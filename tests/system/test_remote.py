@@ -366,6 +366,22 @@ def test_a_request_that_cannot_be_written_is_an_error(server, remote) -> None:
         reply.read()
 
 
+def test_closing_ends_what_another_thread_reads(server, remote) -> None:
+    def silent(request: BaseHTTPRequestHandler) -> None:
+        server.send(request, [b"first"], end=False)
+        server.wait_for_client_to_go(request)
+
+    server.script = silent
+    asked = remote()
+    asked.waits = Waits(30.0, 30.0, 60.0, 0.0)
+    answer = asked.stream()
+    assert next(answer) == b"first"
+    asked.remote.close()
+    with pytest.raises(RemoteError, match="given up"):
+        next(answer)
+    assert server.gone.wait(SOON_S)
+
+
 def test_closing_is_repeatable_and_a_later_request_opens_it_again(remote, server) -> None:
     server.script = lambda request: server.send(request, [b"x"])
     asked = remote()

@@ -29,6 +29,10 @@ class Spans:
         self._run = ""
         self._spent = False
         """The run of backticks has closed a block: it opens nothing."""
+        self._closed_inline = False
+        """The run of backticks has closed inline code: inside a line it opens nothing."""
+        self._mid_line = False
+        """The block was opened inside a line: nothing but its language may follow there."""
         self._line_start = True
         self._brackets = 0
         self._target = False
@@ -65,7 +69,10 @@ class Spans:
             self._run = self._run + char if self._run[-1:] in ("", char) else char
             self._read_run()
         else:
-            self._run, self._spent = "", False
+            self._run, self._spent, self._closed_inline = "", False, False
+            if self._mid_line and self._opening_line and not (char.isalnum() or char in "+#.-_\n"):
+                self._fence, self._opening_line = "", False  # ``` in the middle of a sentence
+                self._inline = True
             if not self._fence and not self._inline:
                 self._read_formula(char)
                 if not self._formula:
@@ -97,10 +104,13 @@ class Spans:
                 self._fence, self._spent = "", True
         elif self._spent:
             return
-        elif len(run) >= _FENCE_RUN and (self._line_start or run[0] == "`"):
+        elif len(run) >= _FENCE_RUN and (
+            self._line_start or (run[0] == "`" and not self._closed_inline)
+        ):
             self._fence, self._opening_line = run, True
-            self._inline = False
+            self._inline, self._mid_line = False, not self._line_start
         elif run == "`" and not self._formula:
+            self._closed_inline = self._inline
             self._inline = not self._inline
 
     def _is_opening(self, run: str) -> bool:

@@ -195,6 +195,9 @@ class Remote:
                     continue
                 reply.end(broken(self.url, error, connected=lost))
                 return
+            except asyncio.CancelledError:
+                reply.end(RemoteError(f"{self.url}: the answer was given up."))
+                raise
             except (ValueError, TypeError) as error:
                 reply.end(RemoteError(f"{self.url}: the request cannot be made ({error})."))
                 return

@@ -55,6 +55,8 @@ CONTROL = {
     "half a sign, gemma": "All done.<end_of_tu",
     "half a sign, thought": "All done.</thin",
     "internlm": "All done.[UNUSED_TOKEN_145]",
+    "after a fence in a sentence": "Write ``` before it.<|im_end|>",
+    "after inline code": "Write ```a<b``` before it.<|im_end|>",
     "box": "<|begin_of_box|>All done.<|end_of_box|>",
     "results": '<tool_response>{"on": true}</tool_response>All done.',
     "results, deepseek": "<｜tool▁outputs▁begin｜>{}<｜tool▁outputs▁end｜>All done.",
@@ -162,6 +164,9 @@ PLAIN = (
     "$$a < b$$ and \\(x<y\\) and $x<think$",
     "assist me; model it; analysis is hard",
     "```python\nprint(1 < 2)\n```",
+    "So: ```python\n<think>1</think>\n```\nThere.",
+    "So ```<think>``` and ``<think>`` and `<think>` stay.",
+    "`open and\n```\n<think>\n```\n",
     "Sure.\n\n- one\n- two\n",
     "an unclosed ` and then <3",
     "A trailing <",
@@ -218,7 +223,8 @@ ANSWERS = [
 
 @pytest.mark.parametrize("name", CONTROL)
 def test_signs_of_templates_are_removed(name: str) -> None:
-    assert read(CONTROL[name])[0].strip() == "All done."
+    expected = CONTROL[name].split("<|im")[0] if "after" in name else "All done."
+    assert read(CONTROL[name])[0].strip() == expected
 
 
 @pytest.mark.parametrize("name", THOUGHTS)
