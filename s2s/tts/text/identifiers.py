@@ -14,6 +14,7 @@ from s2s.tts.text.names import SignNames
 from s2s.tts.text.tracked import Tracked
 
 MAX_DIGITS = 15
+"""Longer digit strings are spelled; why: docs/decisions/identifiers-are-spelled.md."""
 _GROUP_CHARS = 4
 _W = "0-9A-Za-z_"
 _UUID = re.compile(
@@ -145,11 +146,11 @@ def read_identifiers(text: Tracked, spelling: Spelling, *, addresses: bool = Tru
     text.sub(_TOKEN, lambda m: _read_token(m.group(), spelling))
     text.sub(_CARD, lambda m: spelling.groups(m.group()))
     text.sub(_BOOK, lambda m: spelling.groups(m.group()))
-    text.sub(_BOOK_CUE, lambda m: m[1] + spelling.groups(m[2]))
+    text.sub(_BOOK_CUE, lambda m: spelling.groups(m[2]), 2)
     if addresses:
         text.sub(_ADDRESS, lambda m: _read_address(m, spelling))
-    text.sub(_CODE_CUE, lambda m: m[1] + spelling.groups(m[2]))
-    text.sub(_PHONE_CUE, lambda m: m[1] + _read_phone(m[2], spelling, shortest=5))
+    text.sub(_CODE_CUE, lambda m: spelling.groups(m[2]), 2)
+    text.sub(_PHONE_CUE, lambda m: _read_phone(m[2], spelling, shortest=5), 2)
     text.sub(_PHONE, lambda m: _read_phone(m.group(), spelling, shortest=7))
     text.sub(_LONG_GROUPS, lambda m: spelling.groups(m.group()))
     text.sub(_LONG, lambda m: _read_long(m.group(), spelling))

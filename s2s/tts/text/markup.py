@@ -51,6 +51,7 @@ _QUOTE = re.compile(r"^(?:[ \t]*>)+(?![\d=])[ \t]?", re.M)
 _BULLET = re.compile(r"^[ \t]*[-*+•‣◦▪●–][ \t]+(?:\[[ xX]\][ \t]+)?", re.M)
 _GERMAN_ORDINAL = (
     "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+    "|Jan|Feb|Mär|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez"
     "|Jahrhunderts?|Weltkrieg|Geburtstag|Platz|Stock|Klasse|Runde|Spieltag|Etage|Jahrestag|Quartal"
 )
 _NUMBERED = re.compile(

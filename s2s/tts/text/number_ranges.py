@@ -17,6 +17,7 @@ _TIGHT = re.compile(rf"(?<![A-Za-z\d.,-])(\d[\d.,]*|\d*[½⅓⅔¼¾])(?:-|[–�
 """Not after a letter: "i7-13700" and "x86-64" are names."""
 _WIDE = re.compile(rf"(?<=\d) ?[–—] ?{_NEXT}")
 _AFTER_UNIT = re.compile(rf"(?<=\d)( ?{_UNIT}) ?[-–—] ?{_NEXT}")
+_MINUS_MINUS = re.compile(r"(?<=\d) - (?=−)")
 _SPACED_HYPHEN = re.compile(
     r"(?<![\w.,])(\d{1,9}(?:[.,]\d{1,9})?) - (?=(\d{1,9}(?:[.,]\d{1,9})?)(?![\d.,]*\d)("
     r" ?[=+*×/÷-])?)"
@@ -41,6 +42,7 @@ def read_ranges(text: Tracked, until: str, minus: str) -> None:
 
 def read_spaced_hyphens(text: Tracked, until: str, minus: str) -> None:
     """Only "5 - 9" and "9 - 5": a range where it rises, else a subtraction."""
+    text.sub(_MINUS_MINUS, f" {minus} ")
     text.sub(_SPACED_HYPHEN, lambda m: m[1] + (until if _rises(m) else f" {minus} "))
 
 

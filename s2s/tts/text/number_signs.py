@@ -12,6 +12,7 @@ import re
 from s2s.tts.text.tracked import Tracked
 
 MINUS = "−"
+"""The one sign that rules leave alone; why: docs/decisions/signs-of-numbers.md."""
 CURRENCY_CHARS = "$¢£¤¥֏؋৲৳૱௹฿៛\u20a0-\u20cf﷼"
 """All of Unicode's category Sc but fullwidth ones; for a character class."""
 CODES_TEXT = """
@@ -28,7 +29,9 @@ _OPENING = "\\s–—(\\[{\"'«»‹›<>=≤≥≈≠*×·÷/:;,|~`_（「『�
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _PLUS_MINUS = re.compile(rf"(?<![0-9A-Za-z_+])\+ ?/?[-–−] ?{_NUMBER_AHEAD}|\(\+/?[-–−]\)")
 _DOT_TIMES = re.compile(r"(?<=\d) ?[·⋅∙] ?(?=\d)")
-_AFTER_CURRENCY = re.compile(rf"(?<![0-9A-Za-z_$])(?<!\d )({_CURRENCY} ?)[-–−] ?(?=\d)")
+_AFTER_CURRENCY = re.compile(
+    rf"(?<![0-9A-Za-z_$/])(?<!\d )({_CURRENCY} ?)[-–−] ?(?=\d)(?![\d.,]+ ?%)"
+)
 _HYPHEN_SIGN = re.compile(
     rf"(?:^|(?<=[{_OPENING}])(?<!\d[\"'])|(?<=[{_HAN}])(?<!\d[{_HAN}])(?<!\d[{_HAN}]{{2}})"
     rf"(?<![%℃][{_HAN}]))(?:-|(?<!\d )–){_NUMBER_AHEAD}"
@@ -41,6 +44,7 @@ _DASH_AND_SIGN = re.compile(r"(?<=\d)[-–][-−](?=\d)")
 _COLD = re.compile(r"(?<=[^\W\d] )[-–] (?=\d+(?:[.,]\d+)? ?°)")
 """A spaced hyphen in front of a temperature is its sign: nobody has a dash there."""
 _DIVIDED = re.compile(r"(?<=\d) ?: ?(?=\d+(?:[.,]\d+)? ?=)")
+_LETTERS_MINUS = re.compile(r"(?<=\b[A-Za-z]) [-–] (?=[A-Za-z]\b)(?=.{1,12}[=<>≤≥])")
 _MINUS_GAP = re.compile(rf"{MINUS} (?=\d)")
 
 
@@ -56,4 +60,5 @@ def mark_signs(text: Tracked) -> None:
     text.sub(_AFTER_CURRENCY, lambda m: MINUS + m[1])
     text.sub(_HYPHEN_SIGN, MINUS)
     text.sub(_MINUS_GAP, MINUS)
+    text.sub(_LETTERS_MINUS, f" {MINUS} ")
     text.sub(_VARIABLE_MINUS, f" {MINUS} ")

@@ -23,7 +23,9 @@ from s2s.tts.text.tracked import Tracked
 
 _N = r"(?:\d{1,3}(?:[.,' ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
 _CODE = "|".join(CODES)
-_MONEY_BEFORE = re.compile(rf"({SYMBOL}|(?<![A-Za-z])(?:{_CODE})(?![A-Za-z])) ?({_N})")
+_MONEY_BEFORE = re.compile(
+    rf"({SYMBOL}|(?<![A-Za-z])(?:{_CODE})(?![A-Za-z])) ?({_N})(?![\d.,]*(?:\d| ?%))"
+)
 _MONEY_ALONE = re.compile(rf"({SYMBOL}|(?<=[^\W] )(?:{_CODE})(?![A-Za-z]))")
 _PERCENT = re.compile(rf"({_N}) ?([%‰])")
 _ISO = re.compile(r"(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?![\d-])")

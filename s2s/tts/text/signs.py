@@ -18,6 +18,7 @@ _GREEK_WORDS = GREEK_TEXT.split()
 GREEK: dict[str, str] = dict(zip(_GREEK_WORDS[::2], _GREEK_WORDS[1::2], strict=True))
 _GREEK_LETTER = re.compile(rf"(?<![\u0370-\u03ff])[{''.join(GREEK)}π](?![\u0370-\u03ff])")
 _COMPARED = re.compile(r"(?<![\w<>=-])([<>])(=?) ?(?=[\w−±])|(?<=\w) ?([<>])(=?) ?(?=[\w−±])")
+NUMBER_SIGN = re.compile("[−±]")
 _OPERATORS = re.compile(r"!=|=/=|<=|>=|={2,3}")
 _ABOUT = re.compile(r"(?<![\w~])~ ?(?=[\w−])")
 _SUM_MINUS = re.compile(r"(?<=[\w)²³⁴]) ?− ?(?=[\w(√])")
@@ -35,6 +36,7 @@ def read_signs(text: Tracked, words: SignWords, *, spaced: bool = True) -> None:
         spaced: whether the language puts spaces between words.
     """
     gap = " " if spaced else ""
+    text.bind(NUMBER_SIGN)
     names = _names(words)
     text.sub(
         _OPERATORS,

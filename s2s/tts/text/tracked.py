@@ -39,12 +39,29 @@ class Tracked:
         self.text = original
         self._origin = list(range(len(original) + 1))
 
-    def sub(self, pattern: re.Pattern[str], replace: str | Callable[[re.Match[str]], str]) -> None:
-        """Replace every match by a fixed text or by what the function returns."""
+    def sub(
+        self,
+        pattern: re.Pattern[str],
+        replace: str | Callable[[re.Match[str]], str],
+        group: int = 0,
+    ) -> None:
+        """Replace every match, or one of its groups, by a text or by what the function returns."""
+        found = pattern.finditer(self.text)
         if isinstance(replace, str):
-            self.edit((m.start(), m.end(), replace) for m in pattern.finditer(self.text))
+            self.edit((m.start(group), m.end(group), replace) for m in found)
         else:
-            self.edit((m.start(), m.end(), replace(m)) for m in pattern.finditer(self.text))
+            self.edit((m.start(group), m.end(group), replace(m)) for m in found)
+
+    def bind(self, pattern: re.Pattern[str]) -> None:
+        """Let what follows a match, as far as it was one piece, be told together with it.
+
+        "−" and the words of its number are heard at once, so that no sign is heard alone.
+        """
+        for match in pattern.finditer(self.text):
+            at, told = match.end(), self._origin[match.end()]
+            while at < len(self.text) and self._origin[at] == told:
+                self._origin[at] = self._origin[match.start()]
+                at += 1
 
     def translate(self, table: dict[int, str]) -> None:
         """Replace single characters by single characters."""

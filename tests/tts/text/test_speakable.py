@@ -83,6 +83,24 @@ def test_a_rewritten_piece_is_heard_when_all_of_it_was_spoken() -> None:
     assert spoken.heard(len("It is five dollars")) == "It is $5"
 
 
+@pytest.mark.parametrize(("language", "text", "number"), [
+    ("en", "It is -5 °C now.", "-5 °C"), ("en", "It is −$5.50 now.", "−$5.50"), ("en",
+    "It is $-5 now.", "$-5"),
+    ("de", "Es sind -3,5 °C jetzt.", "-3,5 °C"), ("fr", "Il fait ±2 % ici.", "±2 %"), ("zh",
+    "气温是-5°C。", "-5°C"),
+    ("en", "Call 136-2468-0135 now.", "136-2468-0135"), ("de", "Ludwig XIV. war hier.", "XIV."),
+])  # fmt: skip
+def test_a_number_is_heard_with_its_sign_and_unit_at_once(
+    language: str, text: str, number: str
+) -> None:
+    spoken = speakable(text, language)
+    start, end = text.index(number), text.index(number) + len(number)
+    ends = {len(spoken.heard(n)) for n in range(len(spoken.text) + 1)}
+    assert not ends & set(range(start + 1, end)), sorted(ends)
+    assert ends & {start, start - 1}
+    assert end in ends
+
+
 def test_what_is_never_spoken_is_heard_with_what_follows() -> None:
     spoken = speakable("Look:\n```\ncode\n```\nDone it is.")
     assert spoken.text == "Look: Done it is."

@@ -80,11 +80,15 @@ _CODE_BEFORE = "|".join(
 )
 _NOUNS = "bill|note|coin|gift|ticket|fee|fine|discount|prize|voucher|budget"
 _NOUN = rf"(?P<noun>(?= (?:{_NOUNS})\b)|(?=-a-))"
+_PERCENT = r"[\d.,]*(?: ?%|\d)"
+"""After a code and a number: "BTC 3%" is no amount of money."""
 _BEFORE = re.compile(
-    rf"(?<![\w])(?:({_SIGN})|({_CODE_BEFORE}) ?) ?({_N})(?: ?[-–—] ?(?:{_SIGN})?({_N}))?"
+    rf"(?<![\w/])(?:({_SIGN})|({_CODE_BEFORE}) ?) ?({_N})(?!{_PERCENT})(?: ?[-–—]"
+    rf" ?(?:{_SIGN})?({_N}))?"
     rf"{_SCALE}{_NOUN}?"
 )
 _AFTER = re.compile(rf"(?<![\w.])({_N})(?: ?[-–—] ?({_N}))?{_SCALE} ?({_SIGN}|(?:{_CODE})(?!\w))")
+_SPAN = re.compile(rf"(?<=\d)( ?(?:{_SIGN})) ?[-–—] ?(?=[−+]?\d)")
 _DECIMAL_COMMA = re.compile(r"\d+,\d\d")
 _CENTS = re.compile(rf"(?<![\w.])({_N}) ?¢")
 
@@ -93,6 +97,7 @@ def read_money(text: Tracked) -> None:
     """Replace amounts of money in `text` in place."""
     if not any(char.isdigit() for char in text.text):
         return
+    text.sub(_SPAN, lambda m: f"{m[1]} to ")
     text.sub(_BEFORE, _read_before)
     text.sub(_AFTER, _read_after)
     text.sub(_CENTS, lambda m: f"{decimal(m[1])} {'cent' if m[1] == '1' else 'cents'}")

@@ -72,12 +72,13 @@ _EARLY_YEAR = re.compile(
     r"\b((?:in|since|until|before|after|during|year) )(10\d\d)(?![\w%]|[.,:]\d| ?[a-z]+s\b)", re.I
 )
 _ERA = re.compile(r"\b(\d{1,4}) ?(BCE?|CE|AD)\b|\b(AD) (\d{1,4})\b")
+_YEAR_PREFIX = re.compile(r"\b(?:pre|post|mid|early|late)-(1[1-9]\d\d|20\d\d)(?![\w]|[.,]\d)", re.I)
 _MODERN_YEAR = re.compile(
     r"(?<![\w.,$€£#+-])(19\d\d|20\d\d)(?![\w%+]|[.,]\d| ?(?:[a-z]+s|people|percent)\b)"
 )
 _MAGNITUDE = re.compile(
     rf"(?<![\w.,-])({NUMBER})(k|K|M|mn|bn|B|T)(?![\w])(?! (?:video|TV|display|resolution))"
-    r"(?<!\b[2468]K(?! [a-z]+s\b))"
+    r"(?<!\b[2468]K(?! [a-z]+s\b))(?<!\d[BT](?= [A-Z][a-z]))"
 )
 _MAGNITUDES = {
     "k": "thousand", "K": "thousand", "M": "million", "mn": "million", "bn": "billion",
@@ -85,6 +86,7 @@ _MAGNITUDES = {
 }  # fmt: skip
 _BY = re.compile(rf"(?<=\d) ?[x×] ?(?={NUMBER})")
 _MULTIPLE = re.compile(rf"(?<![\w.])({NUMBER})[x×](?!\w)")
+_TRIPLE_RATIO = re.compile(r"(?<![\w.:])(\d{1,4}):(\d{1,4}):(\d{1,4})(?![\w:])")
 _RATIO = re.compile(r"(?<![\w.:])(\d{1,3}):(\d{1,6})(?![\w:])")
 _PLUS_SIGN = re.compile(r"(?<![\w.)\]+])\+(?=\.?\d)")
 _TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![\w+=]| ?\d)")
@@ -122,10 +124,12 @@ def read_numbers(text: Tracked) -> None:
     text.sub(_ERA, _read_era)
     text.sub(_EARLY_YEAR, lambda m: m[1] + year(int(m[2])))
     text.sub(_YEAR_WORD, lambda m: m[1] + year(int(m[2])))
+    text.sub(_YEAR_PREFIX, lambda m: year(int(m[1])), 1)
     text.sub(_MODERN_YEAR, lambda m: year(int(m[1])))
     text.sub(_MAGNITUDE, lambda m: f"{decimal(m[1])} {_MAGNITUDES[m[2]]}")
     text.sub(_BY, " by ")
     text.sub(_MULTIPLE, lambda m: f"{decimal(m[1])} times")
+    text.sub(_TRIPLE_RATIO, lambda m: " to ".join(cardinal(int(part)) for part in m.groups()))
     text.sub(_RATIO, lambda m: f"{cardinal(int(m[1]))} to {cardinal(int(m[2]))}")
     text.sub(_PLUS_SIGN, "plus ")
     text.sub(_TRAILING_PLUS, " plus")

@@ -89,30 +89,29 @@ LETTERS_AFTER = re.compile(rf"\b(?:{_RULERS}) \Z")
 
 def read_romans(text: Tracked) -> None:
     """Replace Roman numerals in place by words."""
-    text.sub(_NUMBERED_ROMAN, _read_numbered)
-    text.sub(_COUNTED_ROMAN, _read_counted)
-    text.sub(_LOWER_ROMAN, lambda m: _counted(m, cardinal))
-    text.sub(_RULER_ROMAN, lambda m: _counted(m, lambda n: f"the {ordinal(n).capitalize()}"))
+    text.sub(_NUMBERED_ROMAN, _read_numbered, 2)
+    text.sub(_COUNTED_ROMAN, _read_counted, 2)
+    text.sub(_LOWER_ROMAN, lambda m: _or_same(m[2], cardinal), 2)
+    text.sub(_RULER_ROMAN, lambda m: _or_same(m[2], _title), 2)
     text.sub(_CENTURY_ROMAN, lambda m: _or_same(m[1], ordinal))
     text.sub(_OTHER_ROMAN, _read_other)
     text.sub(_YEAR_ROMAN, lambda m: m[1] if len(m[1]) < 4 else _or_same(m[1], year))
 
 
-def _counted(match: re.Match[str], read: Callable[[int], str]) -> str:
-    start = match.start(2) - match.start()
-    return match.group()[:start] + _or_same(match[2], read)
+def _title(number: int) -> str:
+    return f"the {ordinal(number).capitalize()}"
 
 
 def _read_numbered(match: re.Match[str]) -> str:
-    return match.group() if match[2] in _LETTERS else _counted(match, cardinal)
+    return match[2] if match[2] in _LETTERS else _or_same(match[2], cardinal)
 
 
 def _read_counted(match: re.Match[str]) -> str:
     """ "Part I" is one, but "Class I took" and "Book I read" have a speaker."""
     following = match.string[match.end() :]
     if match[2] == "I" and _SPEAKER.match(following) and match[1] != "War":
-        return match.group()
-    return _counted(match, cardinal)
+        return match[2]
+    return _or_same(match[2], cardinal)
 
 
 def _or_same(numeral: str, read: Callable[[int], str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from s2s.tts.text.currencies import CURRENCY_CHARS, symbol_name
-from s2s.tts.text.signs import with_gaps
+from s2s.tts.text.signs import NUMBER_SIGN, with_gaps
 from s2s.tts.text.tracked import Tracked
 
 _GREEK_TEXT = """
@@ -40,8 +40,8 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r" ?<= ?"), " is at most "),
     (re.compile(r" ?>= ?"), " is at least "),
     (re.compile(r" ?={2,3} ?"), " equals "),
-    (re.compile(r"(?<=[\w)]) < (?=[\w(])"), " is less than "),
-    (re.compile(r"(?<=[\w)]) > (?=[\w(])"), " is greater than "),
+    (re.compile(r"(?<=[\w)]) < (?=[\w(−])"), " is less than "),
+    (re.compile(r"(?<=[\w)]) > (?=[\w(−])"), " is greater than "),
     (re.compile(r"(?<=\d)<(?=[\d−])"), " is less than "),
     (re.compile(r"(?<=\d)>(?=[\d−])"), " is greater than "),
     (re.compile(r"(?:^|(?<=[\s(]))< ?(?=\.?\d)"), "less than "),
@@ -72,6 +72,7 @@ def read_operators(text: Tracked) -> None:
 
 def read_signs(text: Tracked) -> None:
     """Read what single signs are left; runs after the numbers were read."""
+    text.bind(NUMBER_SIGN)
     text.sub(_WORD_SLASH, " slash ")
     text.sub(_NTH_ROOT, lambda m: f"the {m[1]} root of ")
     text.sub(_SIGN_WORD, _read_sign)

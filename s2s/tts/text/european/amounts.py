@@ -52,7 +52,8 @@ class Amounts:
         self._signs: SignWords = SIGN_WORDS[words.language]
         self._magnitudes = self._magnitude_pattern("")
         self._before = re.compile(
-            rf"(?<!\w)({SYMBOL}|(?:{_CODE_BEFORE})(?!\w)) ?({NUMBER}){self._magnitudes}"
+            rf"(?<![\w/])({SYMBOL}|(?:{_CODE_BEFORE})(?!\w)) ?({NUMBER})(?![\d.,]*(?:\d| ?%))"
+            rf"{self._magnitudes}"
         )
         self._after = re.compile(
             rf"(?<![\w.,])({NUMBER}){self._magnitude_pattern(' ?')} ?({SYMBOL}|(?:{_CODE})(?!\w))"

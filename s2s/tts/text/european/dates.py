@@ -40,6 +40,8 @@ _HOUR_SPAN = re.compile(
 def read_dates(text: Tracked, words: Words) -> None:
     """Replace dates in `text` in place; runs before anything else about numbers."""
     language = words.language
+    if language == "de":
+        text.sub(_DAY_SPAN, " bis ")
     text.sub(_ISO_ZONE, " U T C")
     text.sub(_ISO, lambda m: _iso(m, words))
     text.sub(_NUMERIC, lambda m: _numeric(m, words))
@@ -136,8 +138,11 @@ def german_ordinal(words: Words, number: int, before: str) -> str:
     stem = words.ordinal(number)  # "dritte"
     around = before.rsplit("\n", 1)[-1].split()[-2:]
     last = around[-1].lower().strip("(\"'„“") if around else ""
-    if last in {"und", "oder", "bis"} and len(around) == 2 and around[0].endswith("ten"):
-        return stem + "n"  # "im achtzehnten und neunzehnten"
+    if last in {"und", "oder", "bis"} and len(around) == 2:
+        if around[0].endswith("ten"):
+            return stem + "n"  # "im achtzehnten und neunzehnten"
+        if _DAY_DOT.fullmatch(around[0]):
+            return german_ordinal(words, number, before.rstrip().rsplit(" ", 2)[0])
     if last in _WEAK_EN:
         return stem + "n"
     if last in {"der", "die", "das", "diese", "jede", "welche", "eine", "meine", "seine", "ihre"}:
@@ -148,6 +153,8 @@ def german_ordinal(words: Words, number: int, before: str) -> str:
     return stem + "r"
 
 
+_DAY_DOT = re.compile(r"\d{1,2}\.")
+_DAY_SPAN = re.compile(r"(?<=\d\.) ?[-–] ?(?=\d{1,2}\. )")
 _WEAK_EN = _words(
     "am vom zum im beim bis dem den des ab zur diesem diesen jedem jeden einem einen einer seinem"
     " seinen ihrem ihren meinem meinen unserem unseren deinem deinen seiner ihrer meiner unserer"

@@ -59,9 +59,9 @@ def read_romans(text: Tracked, words: Words) -> None:
         text.sub(_ITALIAN_CENTURY, lambda m: words.ordinal(_value(m[1])))
     if language == "de":
         text.sub(_GERMAN_ROMAN, lambda m: f"{_value(m[1])}.")
-    text.sub(_ruler(language), lambda m: f"{m[1]} {_ruler_number(m, words)}")
-    text.sub(_counted(language), lambda m: f"{m[1]} {_value(m[2])}")
-    text.sub(_NAMED, _read_named)
+    text.sub(_ruler(language), lambda m: _ruler_number(m, words), 2)
+    text.sub(_counted(language), lambda m: str(_value(m[2])), 2)
+    text.sub(_NAMED, lambda m: str(_value(m[2])), 2)
 
 
 def read_ordinals(text: Tracked, words: Words) -> None:
@@ -71,7 +71,7 @@ def read_ordinals(text: Tracked, words: Words) -> None:
         text.sub(_GERMAN_PAIR, lambda m: _german(m, words, paired=True))
         text.sub(_GERMAN, lambda m: _german(m, words, paired=False))
         text.sub(_DECADE, lambda m: words.year(m[1]) + "er")
-        text.sub(_GERMAN_YEAR, lambda m: m[1] + words.year(m[2]))
+        text.sub(_GERMAN_YEAR, lambda m: words.year(m[2]), 2)
         text.sub(_GERMAN_BARE_YEAR, lambda m: words.year(m[1]))
     else:
         text.sub(_SUFFIX, lambda m: _suffixed(m, words))
@@ -143,31 +143,12 @@ _FEMININE = frozenset(
 )
 
 
-def _read_named(match: re.Match[str]) -> str:
-    """A numeral of at least two letters after a name: "Rocky IV", "Windows XI"."""
-    return f"{match[1]} {_value(match[2])}"
-
-
 def _ruler_number(match: re.Match[str], words: Words) -> str:
-    number, language = _value(match[2]), words.language
-    feminine = match[1].rstrip("s") in WOMEN or match[1] in WOMEN
+    """ "Louis XIV" is "quatorze", "Felipe II" is "segundo", "Ludwig XIV." is "der Vierzehnte"."""
+    number, language = _value(match["numeral"]), words.language
+    feminine = match[1] in WOMEN or match[1].rstrip("s") in WOMEN
     if language == "de":
-        stop = match.group().endswith(".")
-        dative = re.search(
-            r"\b(?:von|mit|unter|bei|nach|zu|seit|vor)(?: \w+)? \Z", match.string[: match.start()]
-        )
-        genitive = (
-            match[1].endswith("s") and match[1].rstrip("s") in RULERS and match[1] not in RULERS
-        )
-        article = (
-            ("die " if feminine else "der ")
-            if not dative and not genitive
-            else ("der " if feminine else "dem " if dative else "des ")
-        )
-        name = words.ordinal(number)
-        name = name[0].upper() + name[1:] + ("n" if dative or genitive else "")
-        at_end = stop and not match.string[match.end() :].strip()
-        return article + name + ("." if at_end else "")
+        return _german_ruler(match, words.ordinal(number), feminine=feminine)
     if language == "fr":
         return words.ordinal(1, feminine=feminine) if number == 1 else words.cardinal(number)
     if language == "it" or number <= 10:
@@ -175,10 +156,21 @@ def _ruler_number(match: re.Match[str], words: Words) -> str:
     return words.cardinal(number)
 
 
-_FRENCH_CENTURY = re.compile(
-    rf"\b({_SMALL_NUMERAL})(?:e|ème|ᵉ)(?= |\b)(?=[ -]?(?:siècle|arrondissement|République"
-    rf"|dynastie|\w))"
-)
+def _german_ruler(match: re.Match[str], ordinal: str, *, feminine: bool) -> str:
+    """With its article in the case of the name; a full stop that ends the sentence stays."""
+    name = match[1]
+    if _DATIVE_BEFORE.search(match.string[: match.start()]):
+        article, ending = ("der" if feminine else "dem"), "n"
+    elif name.endswith("s") and name not in RULERS:
+        article, ending = "des", "n"
+    else:
+        article, ending = ("die" if feminine else "der"), ""
+    at_end = match.group().endswith(".") and not match.string[match.end() :].strip()
+    return f"{article} {ordinal[0].upper()}{ordinal[1:]}{ending}" + ("." if at_end else "")
+
+
+_DATIVE_BEFORE = re.compile(r"\b(?:von|mit|unter|bei|nach|zu|seit|vor)(?: \w+)? \Z")
+_FRENCH_CENTURY = re.compile(rf"\b({_SMALL_NUMERAL})(?:e|ème|ᵉ)\b")
 _ITALIAN_CENTURY = re.compile(rf"\b({_NUMERAL})(?= secolo\b)")
 _GERMAN_ROMAN = re.compile(
     rf"\b({_SMALL_NUMERAL})\.(?= (?:{'|'.join(sorted(GERMAN_ORDINAL_NOUNS))})\b)"
@@ -202,7 +194,9 @@ def _century_before(language: str) -> re.Pattern[str]:
 def _ruler(language: str) -> re.Pattern[str]:
     names = "|".join(sorted(RULERS | {f"{name}s" for name in RULERS}))
     ending = r"\.?" if language == "de" else ("(?:er|ère|re)?" if language == "fr" else "")
-    return re.compile(rf"\b({names}) ({_SMALL_NUMERAL}){ending}(?!\w|\. ?[A-Z]\.|['’])")
+    return re.compile(
+        rf"\b({names}) ((?P<numeral>{_SMALL_NUMERAL}){ending})(?!\w|\. ?[A-Z]\.|['’])"
+    )
 
 
 @cache

@@ -91,7 +91,7 @@ _UNIT_END = (
 _RANGE_AFTER_UNIT = re.compile(rf"(?<=\d)( ?{_UNIT_END}) ?[-–—~～〜] ?{_NEXT}")
 _RANGE = re.compile(rf"(?<=[\d½¼¾]) ?[-–—~～〜] ?{_NEXT}")
 _LATIN_NUMBER = re.compile(r"(?<=[A-Za-z])-(?=\d)")
-_MONEY_BEFORE = re.compile(rf"(?<![A-Za-z])({_SIGN}) ?({_N}) ?{_SCALE}")
+_MONEY_BEFORE = re.compile(rf"(?<![A-Za-z/])({_SIGN}) ?({_N})(?![\d.,]*(?:\d| ?%)) ?{_SCALE}")
 _MONEY_AFTER = re.compile(rf"({_N}) ?{_SCALE} ?({_SIGN})")
 _PERCENT_RANGE = re.compile(rf"({_N})(到)(?=[−±+]?({_N}) ?%)({_N}) ?%")
 _PERCENT = re.compile(rf"({_N}) ?([%‰])")
