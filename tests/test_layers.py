@@ -38,6 +38,13 @@ LIBRARIES_MAY_IMPORT = (
     "core.arrays", "core.audio", "core.channel", "core.errors", "models", "system",
     "tts.base", "tts.pieces", "tts.speech_time",
 )  # fmt: skip
+SAME_NAME = {
+    "Grammar": {"tts.text.european.grammar", "tts.text.han.rules"},
+    "Matrices": {"tts.qwen3.ggml.matrices", "tts.qwen3.native.transformer"},
+    "Speech": {"core.messages", "tts.qwen3.engine.engine"},
+}
+"""Class names that two modules share: the same thing for other languages or on another backend; and
+what a person said, which is a message, as what a voice says is a part of its library's door."""
 HEAVY = ("torch", "onnxruntime", "llama_cpp", "xllamacpp", "faster_whisper", "piper", "hibari")
 
 MAX_FILE_LINES = 400
@@ -197,6 +204,19 @@ def test_every_folder_is_a_room_and_none_is_a_hall():
         held = [path.name for path in modules if path.parent == folder]
         assert len(held) <= MAX_MODULES, f"{folder} holds {len(held)} modules: {sorted(held)}"
         assert len(held) > 1, f"{folder} holds {held}: a module beside its neighbours would do"
+
+
+def test_a_public_class_name_means_one_thing():
+    """Private names, and C structures as the kernel calls them, stay within their module."""
+    found: dict[str, set[str]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
+                continue
+            if "Structure" not in [ast.unparse(base) for base in node.bases]:
+                found.setdefault(node.name, set()).add(module_name(path))
+    twice = {name: modules for name, modules in found.items() if len(modules) > 1}
+    assert twice == SAME_NAME, "give one of them a name that says which it is"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)

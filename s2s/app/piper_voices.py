@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s2s.models.store import Store, StoreError
-from s2s.tts.vits import VoiceError, config_path, read_config
+from s2s.tts.vits import VitsVoiceError, config_path, read_config
 
 HUB = "rhasspy/piper-voices"
 """Where the Piper project publishes its voices."""
@@ -35,7 +35,7 @@ def installed_voices(folders: Iterable[Path]) -> list[Installed]:
                 continue
             try:
                 config = read_config(config_path(model))
-            except VoiceError:
+            except VitsVoiceError:
                 continue
             split = any(model.parent.glob(f"{model.name}.split-*/split.json"))
             found[model] = Installed(

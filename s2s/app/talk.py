@@ -24,7 +24,7 @@ from s2s.session.session import Session
 from s2s.transport.base import DeviceError, Transport
 from s2s.transport.local import ECHO_RECORD, LocalTransport
 from s2s.transport.playback import Playback
-from s2s.transport.wav import Script, Utterance, WavTransport
+from s2s.transport.wav import Line, Script, WavTransport
 
 log = logging.getLogger(__name__)
 
@@ -152,11 +152,11 @@ def _file_script(path: Path, view: View) -> Script:
     heard = raised(read_wav(path, PIPELINE_HZ)[0], PIPELINE_HZ)
     if heard.gain_db:
         view.notice(f"{path.name} is quiet: {level_hint(heard.level_db, heard.gain_db)}")
-    return Script([Utterance(heard.samples, None, path.name)])
+    return Script([Line(heard.samples, None, path.name)])
 
 
 def _demo_script() -> Script:
     folder = Path(__file__).parent / "demo"
     recordings = sorted(folder.glob("*.flac"))
-    said = [Utterance(read_wav(path, PIPELINE_HZ)[0], 0.6, path.stem) for path in recordings]
+    said = [Line(read_wav(path, PIPELINE_HZ)[0], 0.6, path.stem) for path in recordings]
     return Script(said)

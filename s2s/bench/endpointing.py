@@ -44,7 +44,7 @@ MS = PIPELINE_HZ // 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class ProvisionalPause:
     """A provisional end: what was known then, and when speech came back. Samples of the turn."""
 
     end: int
@@ -65,7 +65,7 @@ class HeardTurn:
     start_error_ms: float
     """Onset found after the true one."""
     true_end: int
-    pauses: list[Pause]
+    pauses: list[ProvisionalPause]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def hear(turn: Turn, voice: SileroVad) -> tuple[HeardTurn, list[Block]]:
         if isinstance(event, ProvisionalEnd):
             back = [e.sample for later, e in found if isinstance(e, Resumed) and later > at]
             noticed = back[0] + BLOCK_SAMPLES if back else None
-            pauses.append(Pause(event.end_sample, at, noticed, 0.5, ""))
+            pauses.append(ProvisionalPause(event.end_sample, at, noticed, 0.5, ""))
     late_ms = (started[0].onset_sample - turn.speech_start) / MS
     return HeardTurn(turn.name, late_ms, turn.speech_end, pauses), audio
 
@@ -139,7 +139,7 @@ def evidence(folder: Path, threads: int) -> tuple[list[HeardTurn], dict[str, flo
         kept.write_text(json.dumps({"times": times, "turns": [asdict(one) for one in heard]}))
     stored = json.loads(kept.read_text())
     turns = [
-        HeardTurn(**{**turn, "pauses": [Pause(**pause) for pause in turn["pauses"]]})
+        HeardTurn(**{**turn, "pauses": [ProvisionalPause(**pause) for pause in turn["pauses"]]})
         for turn in stored["turns"]
     ]
     return turns, stored["times"]
@@ -158,7 +158,9 @@ def _transcriber(threads: int) -> Callable[[Block], str]:
     return lambda audio: recogniser.transcribe(audio, language="en").text
 
 
-def judge(turns: list[HeardTurn], wait_ms: Callable[[Pause], float], models_ms: float) -> Result:
+def judge(
+    turns: list[HeardTurn], wait_ms: Callable[[ProvisionalPause], float], models_ms: float
+) -> Result:
     """Let `wait_ms` decide at each pause; models take `models_ms` after the pause is noticed."""
     cut_turns, cut_pauses, delays = 0, 0, []
     for turn in turns:
@@ -181,7 +183,7 @@ def judge(turns: list[HeardTurn], wait_ms: Callable[[Pause], float], models_ms: 
     )
 
 
-def policy(config: GraceConfig) -> Callable[[Pause], float]:
+def policy(config: GraceConfig) -> Callable[[ProvisionalPause], float]:
     return lambda pause: grace_ms(pause.probability, pause.text, config, "en")
 
 

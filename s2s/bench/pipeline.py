@@ -24,7 +24,7 @@ import psutil
 
 from s2s.app.loading import close_models, load_models
 from s2s.bench.conditions import Conditions, peak_memory_mb
-from s2s.bench.recording import Answer, Spoken, answers, speech_end
+from s2s.bench.recording import Answer, SpokenSpan, answers, speech_end
 from s2s.config import loader as configuration
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, read_wav, resample
@@ -35,7 +35,7 @@ from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.session.session import Session
 from s2s.transport.playback import Playback
-from s2s.transport.wav import Script, Utterance, WavTransport
+from s2s.transport.wav import Line, Script, WavTransport
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 RECORDINGS_S = {
@@ -97,7 +97,7 @@ def main() -> None:
         close_models(models)
     cpu_s = after.user + after.system - before.user - before.system
     said = [
-        Spoken(start, start + ends[utterance.name], utterance.name)
+        SpokenSpan(start, start + ends[utterance.name], utterance.name)
         for start, utterance in script.said
     ]
     found = answers(said, transport.assistant(), OUTPUT_HZ)
@@ -133,18 +133,18 @@ def idle(config: configuration.Config, models: Models, process: psutil.Process) 
     return cpu_s / (clock.now() - started_s)
 
 
-def person(store: Store, turns: int) -> tuple[list[Utterance], dict[str, int]]:
+def person(store: Store, turns: int) -> tuple[list[Line], dict[str, int]]:
     """What is said, and where in each utterance the speech ends (samples at 16 kHz)."""
-    utterances: list[Utterance] = []
+    utterances: list[Line] = []
     ends: dict[str, int] = {}
     for name, end_s in RECORDINGS_S.items():
-        utterances.append(Utterance(read_wav(DATA / f"{name}.wav", PIPELINE_HZ)[0], 0.6, name))
+        utterances.append(Line(read_wav(DATA / f"{name}.wav", PIPELINE_HZ)[0], 0.6, name))
         ends[name] = int(end_s * PIPELINE_HZ)
     voice = registry.create_synthesizer("hibari", None, Resources(store, 1))
     for text in QUESTIONS:
         chunks = [chunk.samples for chunk in voice.synthesize(text)]
         audio = resample(np.concatenate(chunks), voice.capabilities.sample_rate_hz, PIPELINE_HZ)
-        utterances.append(Utterance(audio, 0.6, text))
+        utterances.append(Line(audio, 0.6, text))
         ends[text] = speech_end(audio)
     voice.close()
     return (utterances * (turns // len(utterances) + 1))[:turns], ends

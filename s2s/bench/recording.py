@@ -18,7 +18,7 @@ AUDIBLE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenSpan:
     """Something the person said, in samples of the session at 16 kHz."""
 
     start_sample: int
@@ -31,7 +31,7 @@ class Spoken:
 class Answer:
     """What happened after it."""
 
-    spoken: Spoken
+    spoken: SpokenSpan
     latency_ms: float | None
     """From its last sound to the first audible sound of the answer; None when none came."""
     cut_off: bool
@@ -44,7 +44,7 @@ def speech_end(audio: Block) -> int:
     return int(loud[-1]) + 1 if len(loud) else 0
 
 
-def answers(said: Sequence[Spoken], assistant: Block, rate_hz: int) -> list[Answer]:
+def answers(said: Sequence[SpokenSpan], assistant: Block, rate_hz: int) -> list[Answer]:
     """When each thing that was said was answered.
 
     Args:

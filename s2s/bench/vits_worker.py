@@ -24,10 +24,10 @@ Sounds = Iterator[int]
 
 def load_s2s(model: Path, threads: int) -> Callable[[list[int]], Sounds]:
     """This project's engine."""
-    from s2s.tts.vits import Engine, load_engine
+    from s2s.tts.vits import VitsEngine, load_engine
 
     engine = load_engine(model, threads=threads)
-    assert isinstance(engine, Engine)
+    assert isinstance(engine, VitsEngine)
 
     def speak(ids: list[int]) -> Sounds:
         for piece in engine.begin(ids).pieces():

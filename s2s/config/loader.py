@@ -142,7 +142,7 @@ def _stage(stage: registry.StageName, node: Tree | Given) -> StageConfig:
     return dataclasses.replace(built, options=typed.build(wanted, given, f"{stage}.options"))
 
 
-def _normalised(backend: registry.Backend, given: Tree) -> Tree:
+def _normalised(backend: registry.StageBackend, given: Tree) -> Tree:
     """The options with the backend's hook applied to them; origins are kept."""
     leaves = {key: node.value for key, node in given.items() if isinstance(node, Given)}
     origin = typed.origin_of(given)

@@ -45,7 +45,7 @@ def _lower_case(*keys: str) -> Callable[[Mapping[str, object]], dict[str, object
 
 
 @dataclass(frozen=True, slots=True)
-class Backend:
+class StageBackend:
     """One entry of the registry."""
 
     stage: StageName
@@ -69,8 +69,8 @@ class Backend:
     """Turns options as a user may write them into the fields of the config."""
 
 
-BACKENDS: tuple[Backend, ...] = (
-    Backend(
+BACKENDS: tuple[StageBackend, ...] = (
+    StageBackend(
         stage="stt",
         name="moonshine",
         about="Moonshine tiny on onnxruntime: English, about 100 ms an utterance",
@@ -80,7 +80,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("onnxruntime",),
         models=("moonshine-tiny-en",),
     ),
-    Backend(
+    StageBackend(
         stage="stt",
         name="faster-whisper",
         about="Whisper of any size on CTranslate2: 99 languages",
@@ -91,7 +91,7 @@ BACKENDS: tuple[Backend, ...] = (
         models=("whisper-base",),
         model_prefix="whisper-",
     ),
-    Backend(
+    StageBackend(
         stage="stt",
         name="openai",
         about="a server that speaks OpenAI's transcription API",
@@ -101,7 +101,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("openai",),
         local=False,
     ),
-    Backend(
+    StageBackend(
         stage="llm",
         name="llama",
         about="a GGUF model in llama.cpp",
@@ -111,7 +111,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("xllamacpp|llama_cpp",),
         models=("smollm2-135m",),
     ),
-    Backend(
+    StageBackend(
         stage="llm",
         name="openai",
         about="a server that speaks OpenAI's chat API (Ollama, vLLM, llama-server, OpenAI)",
@@ -121,7 +121,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("openai",),
         local=False,
     ),
-    Backend(
+    StageBackend(
         stage="tts",
         name="hibari",
         about="Hibari: one English voice, a sentence in 20 to 50 ms",
@@ -130,7 +130,7 @@ BACKENDS: tuple[Backend, ...] = (
         extra="embedded",
         requires=("hibari", "onnxruntime"),
     ),
-    Backend(
+    StageBackend(
         stage="tts",
         name="piper",
         about="any Piper voice (some 50 languages)",
@@ -140,7 +140,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("piper", "onnxruntime"),
         models=("piper-joe",),
     ),
-    Backend(
+    StageBackend(
         stage="tts",
         name="qwen3",
         about="Qwen3-TTS on llama.cpp and onnxruntime: ten languages, cloned voices",
@@ -150,7 +150,7 @@ BACKENDS: tuple[Backend, ...] = (
         requires=("onnxruntime", "xllamacpp|llama_cpp"),
         normalise=_lower_case("quant", "predictor_quant"),
     ),
-    Backend(
+    StageBackend(
         stage="tts",
         name="openai",
         about="a server that speaks OpenAI's speech API (speaches, Kokoro-FastAPI, OpenAI)",
@@ -163,12 +163,12 @@ BACKENDS: tuple[Backend, ...] = (
 )
 
 
-def backends(stage: StageName) -> tuple[Backend, ...]:
+def backends(stage: StageName) -> tuple[StageBackend, ...]:
     """Every backend of a stage, the default first."""
     return tuple(backend for backend in BACKENDS if backend.stage == stage)
 
 
-def find(stage: StageName, name: str) -> Backend:
+def find(stage: StageName, name: str) -> StageBackend:
     """The backend of that name.
 
     Raises:
@@ -185,7 +185,7 @@ def find(stage: StageName, name: str) -> Backend:
     )
 
 
-def missing(backend: Backend) -> tuple[str, ...]:
+def missing(backend: StageBackend) -> tuple[str, ...]:
     """The required modules that are not installed, as written in `requires`."""
     return tuple(
         requirement
@@ -194,7 +194,7 @@ def missing(backend: Backend) -> tuple[str, ...]:
     )
 
 
-def config_class(backend: Backend) -> type:
+def config_class(backend: StageBackend) -> type:
     """The dataclass of the backend's options.
 
     Raises:
@@ -223,7 +223,7 @@ def create_synthesizer(name: str, options: object | None, resources: Resources) 
     return cast("Synthesizer", _create(find("tts", name), options, resources))
 
 
-def _create(backend: Backend, options: object | None, resources: Resources) -> object:
+def _create(backend: StageBackend, options: object | None, resources: Resources) -> object:
     wanted = config_class(backend)
     if options is None:
         options = wanted()
@@ -236,7 +236,7 @@ def _create(backend: Backend, options: object | None, resources: Resources) -> o
     return factory(options, resources)
 
 
-def _load(backend: Backend, reference: str) -> object:
+def _load(backend: StageBackend, reference: str) -> object:
     label = f"{backend.stage} backend {backend.name}"
     if lacking := missing(backend):
         raise RegistryError(

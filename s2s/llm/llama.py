@@ -16,7 +16,7 @@ from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
-from s2s.llm.llama_engine import Engine, LlamaEngine, Request
+from s2s.llm.llama_engine import ChatEngine, ChatRequest, LlamaEngine
 from s2s.models.resources import Resources
 
 
@@ -70,7 +70,7 @@ class LlamaChat:
         _check(config)
         path = gguf_file(resources.store.path(config.model))
         self._config = config
-        self._engine: Engine | None = LlamaEngine(
+        self._engine: ChatEngine | None = LlamaEngine(
             config.engine,
             path,
             threads=resources.threads,
@@ -119,14 +119,14 @@ class LlamaChat:
         if engine is not None:
             engine.close()
 
-    def _open_engine(self) -> Engine:
+    def _open_engine(self) -> ChatEngine:
         if self._engine is None:
             raise LlmError("the language model was used after it was closed.")
         return self._engine
 
-    def _request(self, messages: Sequence[ChatMessage]) -> Request:
+    def _request(self, messages: Sequence[ChatMessage]) -> ChatRequest:
         config = self._config
-        return Request(
+        return ChatRequest(
             messages=tuple(messages),
             max_tokens=config.max_tokens,
             temperature=config.temperature,
@@ -145,7 +145,7 @@ class _Answer:
     """
 
     def __init__(
-        self, engine: Engine, request: Request, stop: Callable[[], bool], work: Urgency
+        self, engine: ChatEngine, request: ChatRequest, stop: Callable[[], bool], work: Urgency
     ) -> None:
         self._engine = engine
         self._request = request

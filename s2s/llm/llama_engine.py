@@ -23,7 +23,7 @@ from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
 from s2s.llm.token_sampling import TokenSampling
-from s2s.system.llama_context import Context, Model
+from s2s.system.llama_context import LlamaContext, LlamaModel
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 
 BATCH_TOKENS = 64
@@ -38,7 +38,7 @@ Take = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ChatRequest:
     """What to answer, and how. Meanings as in `s2s.llm.llama.LlamaConfig`."""
 
     messages: tuple[ChatMessage, ...]
@@ -50,12 +50,12 @@ class Request:
     stop_at: tuple[str, ...]
 
 
-class Engine(Protocol):
+class ChatEngine(Protocol):
     """What a chat model is answered by."""
 
-    def generate(self, request: Request, take: Take, work: Urgency) -> None: ...
+    def generate(self, request: ChatRequest, take: Take, work: Urgency) -> None: ...
 
-    def evaluate(self, request: Request) -> None: ...
+    def evaluate(self, request: ChatRequest) -> None: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -82,8 +82,8 @@ class LlamaEngine:
         chat_template: str | None,
     ) -> None:
         try:
-            model = Model(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
-            context = Context(model, context_tokens, BATCH_TOKENS, threads, vectors=False)
+            model = LlamaModel(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
+            context = LlamaContext(model, context_tokens, BATCH_TOKENS, threads, vectors=False)
         except LlamaCppError as error:
             raise LlmError(
                 f"{path} cannot be loaded as a GGUF model ({error}). Fetch it again, or choose "
@@ -93,12 +93,12 @@ class LlamaEngine:
         self._template = self._tokens.template(chat_template)
         self._threads = threads
         self._compute = compute
-        self._context: Context | None = context
+        self._context: LlamaContext | None = context
         self._held: list[int] = []  # the tokens in the cache
         self._lock = threading.Lock()
 
     def generate(
-        self, request: Request, take: Take, work: Urgency = lambda: Work.FIRST_SOUND
+        self, request: ChatRequest, take: Take, work: Urgency = lambda: Work.FIRST_SOUND
     ) -> None:
         """Write the answer, piece by piece, into `take`; blocks until the end.
 
@@ -121,7 +121,7 @@ class LlamaEngine:
                     return
             take(words.flush())
 
-    def evaluate(self, request: Request) -> None:
+    def evaluate(self, request: ChatRequest) -> None:
         """Evaluate the conversation and write nothing.
 
         Raises:
@@ -143,12 +143,12 @@ class LlamaEngine:
                 context.close()
                 self._tokens.close()
 
-    def _open(self) -> Context:
+    def _open(self) -> LlamaContext:
         if self._context is None:
             raise LlmError("the language model was used after it was closed.")
         return self._context
 
-    def _fitting(self, request: Request) -> list[int]:
+    def _fitting(self, request: ChatRequest) -> list[int]:
         """The conversation as tokens; there is room for one more."""
         room = self._open().room
         prompt = self._tokens.of(self._template.render(request.messages), special=True)
@@ -187,7 +187,7 @@ class LlamaEngine:
                 self._feed(context, kept[start : start + BATCH_TOKENS], work())
         self._held = kept
 
-    def _feed(self, context: Context, tokens: list[int], work: Work) -> None:
+    def _feed(self, context: LlamaContext, tokens: list[int], work: Work) -> None:
         self._compute.wait(work)
         threads = self._compute.threads(work, self._threads)
         context.use_threads(threads)
@@ -200,7 +200,7 @@ class LlamaEngine:
             raise LlmError(f"the language model failed: {error}") from error
         self._held += tokens
 
-    def _write(self, request: Request, count: int, work: Urgency) -> Iterator[int]:
+    def _write(self, request: ChatRequest, count: int, work: Urgency) -> Iterator[int]:
         """Tokens of the answer until the model ends it, at most `count`."""
         context = self._open()
         sampling = TokenSampling(request.temperature, request.top_p, request.repeat_penalty)
@@ -231,8 +231,8 @@ def _library(name: str) -> Library:
 class _Tokens:
     """Text to a model's tokens and back."""
 
-    def __init__(self, model: Model) -> None:
-        self._model: Model | None = model
+    def __init__(self, model: LlamaModel) -> None:
+        self._model: LlamaModel | None = model
         self._lib = model.lib
         self._vocabulary = self._lib.number("llama_model_get_vocab", model.handle)
         self._adds_bos = bool(self._lib.number("llama_vocab_get_add_bos", self._vocabulary))

@@ -6,7 +6,7 @@ from s2s.core.messages import TurnId
 from s2s.core.state import SessionState
 from s2s.session.recent_speech import RecentSpeech
 from s2s.transport.base import Transport
-from s2s.transport.playback import Output
+from s2s.transport.playback import PlaybackMode
 from s2s.transport.sender import Sender
 
 
@@ -41,13 +41,13 @@ class AssistantFloor:
         return own
 
     def duck(self) -> None:
-        self._playback.set_output(Output.DUCKED)
+        self._playback.set_output(PlaybackMode.DUCKED)
 
     def restore(self) -> None:
-        self._playback.set_output(Output.NORMAL)
+        self._playback.set_output(PlaybackMode.NORMAL)
 
     def pause(self) -> None:
-        self._playback.set_output(Output.PAUSED)
+        self._playback.set_output(PlaybackMode.PAUSED)
 
     def interrupt(self) -> None:
         """Make all work stale first, then silence it, then wake who waits for a grace."""

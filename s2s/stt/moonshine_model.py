@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from s2s.core.arrays import Floats
 from s2s.core.audio import Block
 from s2s.stt.repetition import repeated_tail
 
@@ -27,8 +28,7 @@ _IN_DOUBT_LOGITS = 0.5
 behind tokens that were evaluated in one pass, the lead of the best token by at most 0.49 (169
 tokens measured). A smaller lead is decided afresh."""
 
-Logits = npt.NDArray[np.float32]
-Tensor = npt.NDArray[np.float32]
+Logits = Floats
 
 
 class MoonshineModel:
@@ -47,13 +47,13 @@ class MoonshineModel:
         self._output_names = ["logits", *(f"present.{kind}" for kind in kinds)]
         self._grows = [".decoder." in name for name in self._past_names]
 
-    def encode(self, audio: Block) -> Tensor:
+    def encode(self, audio: Block) -> Floats:
         """float32 [samples] to hidden states float32 [1, frames, 288]."""
         inputs = {"input_values": audio[None], "attention_mask": _ones(len(audio))}
         return np.asarray(self._encoder.run(None, inputs)[0])
 
     def begin(
-        self, hidden: Tensor, samples: int, tokens: Sequence[int]
+        self, hidden: Floats, samples: int, tokens: Sequence[int]
     ) -> tuple[Logits, DecoderState]:
         """Decode `tokens` in one pass: logits float32 [tokens, vocabulary], and the state after."""
         empty = np.zeros((1, _HEADS, 0, _HEAD_DIM), dtype=np.float32)
@@ -81,7 +81,7 @@ class MoonshineModel:
 
     def _run(
         self, state: DecoderState, tokens: Sequence[int], *, cached: bool
-    ) -> tuple[Logits, list[Tensor]]:
+    ) -> tuple[Logits, list[Floats]]:
         inputs: dict[str, npt.NDArray[np.generic]] = {}
         inputs.update(zip(self._past_names, state.past, strict=True))
         inputs["input_ids"] = np.array([tokens], dtype=np.int64)
@@ -97,9 +97,9 @@ class MoonshineModel:
 class DecoderState:
     """What the decoder remembers of one window."""
 
-    hidden: Tensor
+    hidden: Floats
     samples: int
-    past: list[Tensor]
+    past: list[Floats]
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ def decode(
 
 def _decode(
     model: MoonshineModel,
-    hidden: Tensor,
+    hidden: Floats,
     samples: int,
     limit: int,
     draft: Sequence[int],

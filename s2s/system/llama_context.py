@@ -16,7 +16,7 @@ _F32 = 0  # enum ggml_type
 _FLASH_OFF = 0  # enum llama_flash_attn_type
 
 
-class Model:
+class LlamaModel:
     """A GGUF file of an architecture llama.cpp knows.
 
     Weights are mapped, immutable and shared by all contexts. ``gpu_layers`` go to the library's
@@ -45,7 +45,7 @@ class Model:
         )
 
 
-class Context:
+class LlamaContext:
     """The key/value cache of one sequence, and the memory its steps are computed in.
 
     ``positions`` is how many tokens or vectors the cache holds; there is room for ``room``.
@@ -55,12 +55,12 @@ class Context:
 
     def __init__(
         self,
-        model: Model,
+        model: LlamaModel,
         room: int,
         batch: int,
         threads: int,
         exact: bool = False,
-        watch: Watch | None = None,
+        watch: TensorWatch | None = None,
         vectors: bool = True,
     ) -> None:
         self.room = room
@@ -180,7 +180,7 @@ class Context:
 _EvalCallback = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_bool, ctypes.c_void_p)
 
 
-class Watch:
+class TensorWatch:
     """Sees tensors as a context computes them.
 
     ``see`` is called with the library's name of a tensor and its value, float32 [n, width], for

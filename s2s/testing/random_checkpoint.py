@@ -28,7 +28,7 @@ import numpy as np
 from s2s.testing.random_tensors import (
     KINDS,
     SPECIAL_TOKENS,
-    Tensor,
+    RandomTensor,
     codec_config,
     codec_decoder_tensors,
     codec_encoder_tensors,
@@ -52,7 +52,7 @@ CORPUS = (
 )
 
 
-def write_safetensors(path: Path, tensors: list[Tensor], dtype: str, seed: int) -> None:
+def write_safetensors(path: Path, tensors: list[RandomTensor], dtype: str, seed: int) -> None:
     """Stream random tensors to a safetensors file. dtype: "F32" or "BF16"."""
     width = {"F32": 4, "BF16": 2}[dtype]
     header: dict[str, dict] = {"__metadata__": {"format": "pt"}}
@@ -75,7 +75,7 @@ def write_safetensors(path: Path, tensors: list[Tensor], dtype: str, seed: int) 
                 file.write(block.tobytes() if dtype == "F32" else to_bfloat16(block).tobytes())
 
 
-def random_blocks(tensor: Tensor, seed: int, block: int = 1 << 22) -> Iterator[np.ndarray]:
+def random_blocks(tensor: RandomTensor, seed: int, block: int = 1 << 22) -> Iterator[np.ndarray]:
     """The values of a tensor, float32, flat, in blocks: uniform, from the seed and the name."""
     random = np.random.Generator(np.random.PCG64([seed, zlib.crc32(tensor.name.encode())]))
     reach = np.float32(tensor.scale * math.sqrt(3))

@@ -36,7 +36,7 @@ SPECIAL_TOKENS = (
 
 
 @dataclass(frozen=True)
-class Tensor:
+class RandomTensor:
     """One entry of a safetensors file. ``scale`` is the standard deviation of its values around
     ``mean``."""
 
@@ -160,28 +160,30 @@ def codec_config(tiny: bool) -> dict:
 # --- tensors -----------------------------------------------------------------------------------
 
 
-def linear(name: str, out: int, into: int, gain: float = 1.0, bias: bool = False) -> list[Tensor]:
+def linear(
+    name: str, out: int, into: int, gain: float = 1.0, bias: bool = False
+) -> list[RandomTensor]:
     """A matrix that keeps the variance of its input, times ``gain``."""
-    tensors = [Tensor(f"{name}.weight", (out, into), gain / math.sqrt(into))]
-    return [*tensors, Tensor(f"{name}.bias", (out,), 0.1)] if bias else tensors
+    tensors = [RandomTensor(f"{name}.weight", (out, into), gain / math.sqrt(into))]
+    return [*tensors, RandomTensor(f"{name}.bias", (out,), 0.1)] if bias else tensors
 
 
 def conv(
     name: str, out: int, into: int, kernel: int, gain: float = 1.0, bias: bool = True
-) -> list[Tensor]:
+) -> list[RandomTensor]:
     """A convolution kernel [out, into, kernel]."""
     shape = (out, into, kernel)
-    tensors = [Tensor(f"{name}.weight", shape, gain / math.sqrt(into * kernel))]
-    return [*tensors, Tensor(f"{name}.bias", (out,), 0.02)] if bias else tensors
+    tensors = [RandomTensor(f"{name}.weight", shape, gain / math.sqrt(into * kernel))]
+    return [*tensors, RandomTensor(f"{name}.bias", (out,), 0.02)] if bias else tensors
 
 
-def norm(name: str, size: int, bias: bool = False) -> list[Tensor]:
+def norm(name: str, size: int, bias: bool = False) -> list[RandomTensor]:
     """The weights of a normalisation, around one."""
-    tensors = [Tensor(f"{name}.weight", (size,), 0.1, mean=1.0)]
-    return [*tensors, Tensor(f"{name}.bias", (size,), 0.1)] if bias else tensors
+    tensors = [RandomTensor(f"{name}.weight", (size,), 0.1, mean=1.0)]
+    return [*tensors, RandomTensor(f"{name}.bias", (size,), 0.1)] if bias else tensors
 
 
-def qwen3_layers(prefix: str, config: dict) -> Iterator[Tensor]:
+def qwen3_layers(prefix: str, config: dict) -> Iterator[RandomTensor]:
     """The decoder layers of talker or predictor, and the final norm."""
     hidden, inner, head = config["hidden_size"], config["intermediate_size"], config["head_dim"]
     query = config["num_attention_heads"] * head
@@ -202,14 +204,14 @@ def qwen3_layers(prefix: str, config: dict) -> Iterator[Tensor]:
     yield from norm(f"{prefix}.norm", hidden)
 
 
-def main_tensors(config: dict) -> Iterator[Tensor]:
+def main_tensors(config: dict) -> Iterator[RandomTensor]:
     """Everything in model.safetensors."""
     talker = config["talker_config"]
     predictor = talker["code_predictor_config"]
     hidden, text = talker["hidden_size"], talker["text_hidden_size"]
     small, codes = predictor["hidden_size"], predictor["vocab_size"]
-    yield Tensor("talker.model.text_embedding.weight", (talker["text_vocab_size"], text), 1.0)
-    yield Tensor("talker.model.codec_embedding.weight", (talker["vocab_size"], hidden), 0.5)
+    yield RandomTensor("talker.model.text_embedding.weight", (talker["text_vocab_size"], text), 1.0)
+    yield RandomTensor("talker.model.codec_embedding.weight", (talker["vocab_size"], hidden), 0.5)
     yield from qwen3_layers("talker.model", talker)
     yield from linear("talker.codec_head", talker["vocab_size"], hidden, gain=3.0)
     yield from linear("talker.text_projection.linear_fc1", text, text, bias=True)
@@ -217,7 +219,7 @@ def main_tensors(config: dict) -> Iterator[Tensor]:
     yield from qwen3_layers("talker.code_predictor.model", predictor)
     for group in range(GROUPS - 1):
         name = f"talker.code_predictor.model.codec_embedding.{group}.weight"
-        yield Tensor(name, (codes, hidden), 0.25)
+        yield RandomTensor(name, (codes, hidden), 0.25)
         yield from linear(f"talker.code_predictor.lm_head.{group}", codes, small, gain=3.0)
     if hidden != small:
         name = "talker.code_predictor.small_to_mtp_projection"
@@ -226,7 +228,7 @@ def main_tensors(config: dict) -> Iterator[Tensor]:
         yield from speaker_encoder_tensors(config["speaker_encoder_config"])
 
 
-def speaker_encoder_tensors(config: dict) -> Iterator[Tensor]:
+def speaker_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
     """The ECAPA-TDNN of the Base models."""
     channels = config.get("enc_channels", [512, 512, 512, 512, 1536])
     squeeze = config.get("enc_se_channels", 128)
@@ -248,7 +250,7 @@ def speaker_encoder_tensors(config: dict) -> Iterator[Tensor]:
     yield from conv("speaker_encoder.fc", config["enc_dim"], 2 * last, 1)
 
 
-def codec_decoder_tensors(config: dict) -> Iterator[Tensor]:
+def codec_decoder_tensors(config: dict) -> Iterator[RandomTensor]:
     """The decoder half of speech_tokenizer/model.safetensors."""
     codes, book, latent = config["codebook_size"], config["codebook_dim"], config["latent_dim"]
     for part, layers in (("first", 1), ("rest", GROUPS - 1)):
@@ -268,7 +270,7 @@ def codec_decoder_tensors(config: dict) -> Iterator[Tensor]:
         yield from norm(f"{name}.1.norm", latent, bias=True)
         yield from linear(f"{name}.1.pwconv1", 4 * latent, latent, bias=True)
         yield from linear(f"{name}.1.pwconv2", latent, 4 * latent, bias=True)
-        yield Tensor(f"{name}.1.gamma", (latent,), 0.5)
+        yield RandomTensor(f"{name}.1.gamma", (latent,), 0.5)
     width = config["decoder_dim"]
     yield from conv("decoder.decoder.0.conv", width, latent, 7)
     for at, rate in enumerate(config["upsample_rates"], start=1):
@@ -276,8 +278,8 @@ def codec_decoder_tensors(config: dict) -> Iterator[Tensor]:
         yield from snake(f"{name}.0", width)
         # Stored [in, out, kernel]; each output sample sees two of the 2 * rate taps.
         shape = (width, width // 2, 2 * rate)
-        yield Tensor(f"{name}.1.conv.weight", shape, 1 / math.sqrt(2 * width))
-        yield Tensor(f"{name}.1.conv.bias", (width // 2,), 0.02)
+        yield RandomTensor(f"{name}.1.conv.weight", shape, 1 / math.sqrt(2 * width))
+        yield RandomTensor(f"{name}.1.conv.bias", (width // 2,), 0.02)
         width //= 2
         for unit in (2, 3, 4):
             yield from snake(f"{name}.{unit}.act1", width)
@@ -289,7 +291,7 @@ def codec_decoder_tensors(config: dict) -> Iterator[Tensor]:
     yield from conv(f"decoder.decoder.{last + 1}.conv", 1, width, 7, gain=0.05)
 
 
-def codec_transformer_tensors(config: dict) -> Iterator[Tensor]:
+def codec_transformer_tensors(config: dict) -> Iterator[RandomTensor]:
     """The sliding-window transformer of the codec decoder."""
     hidden, inner, latent = config["hidden_size"], config["intermediate_size"], config["latent_dim"]
     attention = config["num_attention_heads"] * config["head_dim"]
@@ -307,11 +309,11 @@ def codec_transformer_tensors(config: dict) -> Iterator[Tensor]:
         yield from linear(f"{name}.mlp.down_proj", hidden, inner)
         yield from norm(f"{name}.input_layernorm", hidden)
         yield from norm(f"{name}.post_attention_layernorm", hidden)
-        yield Tensor(f"{name}.self_attn_layer_scale.scale", (hidden,), 0.1, mean=0.3)
-        yield Tensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
+        yield RandomTensor(f"{name}.self_attn_layer_scale.scale", (hidden,), 0.1, mean=0.3)
+        yield RandomTensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
 
 
-def codec_encoder_tensors(config: dict) -> Iterator[Tensor]:
+def codec_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
     """The encoder half of speech_tokenizer/model.safetensors: Mimi."""
     width, hidden = config["num_filters"], config["hidden_size"]
     yield from conv("encoder.encoder.layers.0.conv", width, 1, config["kernel_size"], gain=2.0)
@@ -333,8 +335,8 @@ def codec_encoder_tensors(config: dict) -> Iterator[Tensor]:
             yield from linear(f"{name}.self_attn.{part}_proj", hidden, hidden)
         yield from linear(f"{name}.mlp.fc1", config["intermediate_size"], hidden)
         yield from linear(f"{name}.mlp.fc2", hidden, config["intermediate_size"])
-        yield Tensor(f"{name}.self_attn_layer_scale.scale", (hidden,), 0.1, mean=0.3)
-        yield Tensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
+        yield RandomTensor(f"{name}.self_attn_layer_scale.scale", (hidden,), 0.1, mean=0.3)
+        yield RandomTensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
     yield from conv("encoder.downsample.conv", hidden, hidden, 4, bias=False)
     inner = config["codebook_dim"]
     for part, books in (("semantic", 1), ("acoustic", config["num_quantizers"] - 1)):
@@ -343,21 +345,24 @@ def codec_encoder_tensors(config: dict) -> Iterator[Tensor]:
         yield from conv(f"{name}.output_proj", hidden, inner, 1, bias=False)
         for at in range(books):
             layer = f"{name}.layers.{at}.codebook"
-            yield Tensor(f"{layer}.initialized", (1,), 0.0, mean=1.0)
+            yield RandomTensor(f"{layer}.initialized", (1,), 0.0, mean=1.0)
             yield from codebook(layer, "embed_sum", config["codebook_size"], inner)
 
 
-def codebook(name: str, sums: str, codes: int, dimension: int) -> list[Tensor]:
+def codebook(name: str, sums: str, codes: int, dimension: int) -> list[RandomTensor]:
     """Code vectors as they are trained: sums over a cluster, and the cluster's usage."""
     return [
-        Tensor(f"{name}.{sums}", (codes, dimension), 1.0),
-        Tensor(f"{name}.cluster_usage", (codes,), 0.3, mean=1.0),
+        RandomTensor(f"{name}.{sums}", (codes, dimension), 1.0),
+        RandomTensor(f"{name}.cluster_usage", (codes,), 0.3, mean=1.0),
     ]
 
 
-def snake(name: str, width: int) -> list[Tensor]:
+def snake(name: str, width: int) -> list[RandomTensor]:
     """The logarithmic parameters of one SnakeBeta."""
-    return [Tensor(f"{name}.alpha", (width,), 0.3), Tensor(f"{name}.beta", (width,), 0.3)]
+    return [
+        RandomTensor(f"{name}.alpha", (width,), 0.3),
+        RandomTensor(f"{name}.beta", (width,), 0.3),
+    ]
 
 
 def _round_up(value: int, step: int) -> int:

@@ -22,7 +22,7 @@ from s2s.session.models import Models
 from s2s.session.session import Session
 from s2s.stt.base import Transcription
 from s2s.transport.playback import Playback
-from s2s.transport.wav import Script, Utterance, WavTransport
+from s2s.transport.wav import Line, Script, WavTransport
 from s2s.tts.base import AudioChunk, Capabilities
 
 SYNTH_HZ = 24_000
@@ -254,7 +254,7 @@ class Simulation:
             self.chat,
             ScriptedSynthesizer(self.clock, self.costs),
         )
-        utterances = [Utterance(each.audio, each.after_quiet_s, each.text) for each in self.said]
+        utterances = [Line(each.audio, each.after_quiet_s, each.text) for each in self.said]
         self.script = Script(utterances)
         self.transport = self.room(self.script, Playback(self.clock, SYNTH_HZ), self.clock)
         self.session = Session(

@@ -36,7 +36,7 @@ class Played:
     at_s: float
 
 
-class Output(Enum):
+class PlaybackMode(Enum):
     """What playback does with its samples."""
 
     NORMAL = "normal"
@@ -76,7 +76,7 @@ class Playback:
         self._current: ResponseId | None = None
         self._heard = ""
         self._gain = 1.0
-        self._output = Output.NORMAL
+        self._output = PlaybackMode.NORMAL
         self._closed = False
 
     @property
@@ -100,13 +100,13 @@ class Playback:
             return self._current is not None or bool(self._marks)
 
     @property
-    def output(self) -> Output:
+    def output(self) -> PlaybackMode:
         return self._output
 
     @property
     def silent(self) -> bool:
         """Whether a sample pulled now would be zero because nothing is there or it is paused."""
-        return self._output is Output.PAUSED or self.waiting_samples == 0
+        return self._output is PlaybackMode.PAUSED or self.waiting_samples == 0
 
     # --- the sender's side ---------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class Playback:
         """
         with self._changed:
             waiting = self._written - self._played
-            taken = 0 if self._output is Output.PAUSED else min(len(out), waiting)
+            taken = 0 if self._output is PlaybackMode.PAUSED else min(len(out), waiting)
             start = self._played % len(self._ring)
             first = min(taken, len(self._ring) - start)
             out[:first] = self._ring[start : start + first]
@@ -175,7 +175,11 @@ class Playback:
             if taken:
                 self._advance(taken)
                 self._changed.notify_all()
-            if taken < len(out) and self._current is not None and self._output is Output.NORMAL:
+            if (
+                taken < len(out)
+                and self._current is not None
+                and self._output is PlaybackMode.NORMAL
+            ):
                 self.underruns += 1
             return taken
 
@@ -198,7 +202,7 @@ class Playback:
 
     # --- interruption --------------------------------------------------------------------------
 
-    def set_output(self, output: Output) -> None:
+    def set_output(self, output: PlaybackMode) -> None:
         """Duck, pause, or go on at the very sample."""
         with self._changed:
             self._output = output
@@ -217,7 +221,7 @@ class Playback:
             self._current, self._heard = None, ""
             self._marks.clear()
             self._played = self._written
-            self._output = Output.NORMAL
+            self._output = PlaybackMode.NORMAL
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -248,7 +252,7 @@ class Playback:
         self._reports.append(Played(self._current, what, self._heard, self._clock.now()))
 
     def _apply_gain(self, out: Block) -> None:
-        target = DUCK_GAIN if self._output is Output.DUCKED else 1.0
+        target = DUCK_GAIN if self._output is PlaybackMode.DUCKED else 1.0
         if self._gain == target:
             if target != 1.0:
                 out *= np.float32(target)

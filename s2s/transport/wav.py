@@ -21,7 +21,7 @@ TICK_SAMPLES = BLOCK_SAMPLES // 4
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class Line:
     """Something the person says."""
 
     audio: Block
@@ -34,11 +34,11 @@ class Utterance:
 class Script:
     """Plays utterances into the microphone, each when its time has come, silence in between."""
 
-    def __init__(self, utterances: Sequence[Utterance], *, end_quiet_s: float = 1.0) -> None:
+    def __init__(self, utterances: Sequence[Line], *, end_quiet_s: float = 1.0) -> None:
         self._waiting = list(utterances)
         self._end_quiet_s = end_quiet_s
         self._rest = empty()
-        self.said: list[tuple[int, Utterance]] = []
+        self.said: list[tuple[int, Line]] = []
         """Start sample in the session, and utterance, of all that was said."""
 
     @property

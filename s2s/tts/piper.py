@@ -20,7 +20,7 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.pieces import ends_sentence, pieces
 
 if TYPE_CHECKING:
-    from s2s.tts.vits import Manner, Sound, Voice
+    from s2s.tts.vits import Manner, TimedSound, VitsVoice
 
 _MAX_CHARS = 240
 """Text of one piece for a voice that cannot stream: attention over all its phonemes takes memory
@@ -66,7 +66,7 @@ class Piper:
         """
         self._config = config
         self._lock = threading.Lock()
-        self._voice: Voice | None = _load(config, resources)
+        self._voice: VitsVoice | None = _load(config, resources)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -109,7 +109,7 @@ class Piper:
         with self._lock:
             self._voice = None
 
-    def _loaded(self) -> Voice:
+    def _loaded(self) -> VitsVoice:
         with self._lock:
             if self._voice is None:
                 raise TtsError("piper was used after it was closed.")
@@ -135,7 +135,7 @@ class Piper:
 
 
 def _word_by_word(
-    voice: Voice, text: str, manner: Manner, stop: Callable[[], bool]
+    voice: VitsVoice, text: str, manner: Manner, stop: Callable[[], bool]
 ) -> Iterator[AudioChunk]:
     """The speech of a voice that streams."""
     spoken = 0
@@ -148,7 +148,7 @@ def _word_by_word(
 
 
 def _piece_by_piece(
-    voice: Voice, text: str, manner: Manner, stop: Callable[[], bool]
+    voice: VitsVoice, text: str, manner: Manner, stop: Callable[[], bool]
 ) -> Iterator[AudioChunk]:
     """The speech of a voice that makes a sentence at a time: long ones are cut at clauses, the
     first early, so that it neither starts late nor runs dry."""
@@ -168,7 +168,7 @@ def _piece_by_piece(
         before = piece
 
 
-def _at_words(sound: Sound, begin: int, spoken: int) -> Iterator[AudioChunk]:
+def _at_words(sound: TimedSound, begin: int, spoken: int) -> Iterator[AudioChunk]:
     """`sound`, which begins at sample `begin`, cut after each word that ends in it."""
     at = begin
     for word in sound.words:
@@ -184,7 +184,7 @@ def _or(chosen: float | None, default: float) -> float:
     return default if chosen is None else chosen
 
 
-def _load(config: PiperConfig, resources: Resources) -> Voice:
+def _load(config: PiperConfig, resources: Resources) -> VitsVoice:
     from s2s.tts.vits import VitsError, load_voice
 
     threads = config.threads or (1 if resources.threads == 1 else None)

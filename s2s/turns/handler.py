@@ -30,9 +30,9 @@ from s2s.turns.segmenter import (
     Resumed,
     Segmenter,
     SegmenterEvent,
-    Split,
     Started,
     TurnClosed,
+    TurnCut,
 )
 
 OVERLAP_PARTIAL_MS = 192
@@ -187,7 +187,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 if self._turn is not None:
                     self._turn.end_sample = event.end_sample
                     yield from self._pause(self._turn, event.end_sample)
-            case Split():
+            case TurnCut():
                 yield from self._split(event)
             case TurnClosed():
                 self._forget_turn()
@@ -265,7 +265,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             )
             self._turns.set_grace(turn.id, self._at_s(turn.end_sample) + wait_ms / 1000)
 
-    def _split(self, event: Split) -> Iterator[SttInput]:
+    def _split(self, event: TurnCut) -> Iterator[SttInput]:
         """The turn is longer than the maximum: answer what was said, go on as the next turn."""
         if self._turn is not None and not self._overlap.open:
             cut_s = self._at_s(event.cut_sample)

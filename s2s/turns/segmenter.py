@@ -110,7 +110,7 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TurnCut:
     """The turn grew beyond the maximum and was cut. What follows goes on as the next turn, which
     is already speaking: no `Started` comes for it."""
 
@@ -127,7 +127,7 @@ class TurnClosed:
     sample: int
 
 
-SegmenterEvent = Onset | FalseStart | Started | ProvisionalEnd | Resumed | Split | TurnClosed
+SegmenterEvent = Onset | FalseStart | Started | ProvisionalEnd | Resumed | TurnCut | TurnClosed
 
 
 class _State(Enum):
@@ -335,7 +335,7 @@ class Segmenter:
     def _pause_too_long(self) -> bool:
         return self._sample - self._end >= self._samples(self.config.max_pause_ms)
 
-    def _split(self) -> Split:
+    def _split(self) -> TurnCut:
         """Cut the open turn in the middle of the quietest window of its second half."""
         half = cut = self._start + self._samples(self.config.max_turn_ms) // 2
         powers = np.array([window.power for window in self._windows])
@@ -344,7 +344,7 @@ class Segmenter:
         for window, power in zip(list(self._windows)[:-1], around[:-1], strict=True):
             if window.start >= half and power <= quietest:
                 quietest, cut = power, window.start + len(window.block) // 2
-        finished = Split(cut, self._slice(self._start, cut))
+        finished = TurnCut(cut, self._slice(self._start, cut))
         self._start = self._floor = self._end = cut
         self._forget_before(cut)
         return finished

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from s2s.config import registry, typed
-from s2s.config.registry import BACKENDS, Backend, RegistryError
+from s2s.config.registry import BACKENDS, RegistryError, StageBackend
 from s2s.llm.base import ChatModel
 from s2s.models.manifest import read_manifest
 from s2s.models.resources import Resources
@@ -25,7 +25,7 @@ IDS = [f"{backend.stage}-{backend.name}" for backend in BACKENDS]
 
 
 @pytest.fixture(params=BACKENDS, ids=IDS)
-def backend(request: pytest.FixtureRequest) -> Backend:
+def backend(request: pytest.FixtureRequest) -> StageBackend:
     return request.param
 
 
@@ -38,21 +38,21 @@ def test_every_stage_has_a_default_that_works_offline():
         assert registry.backends(stage)[0].local
 
 
-def test_its_module_is_there(backend: Backend):
+def test_its_module_is_there(backend: StageBackend):
     for reference in (backend.factory, backend.config):
         assert importlib.util.find_spec(reference.partition(":")[0]) is not None
 
 
-def test_its_extra_is_in_the_project_file(backend: Backend):
+def test_its_extra_is_in_the_project_file(backend: StageBackend):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert backend.extra in project["project"]["optional-dependencies"]
 
 
-def test_its_models_are_in_the_manifest(backend: Backend):
+def test_its_models_are_in_the_manifest(backend: StageBackend):
     assert set(backend.models) <= set(read_manifest())
 
 
-def test_its_models_are_those_of_its_default_options(backend: Backend):
+def test_its_models_are_those_of_its_default_options(backend: StageBackend):
     if lacking := registry.missing(backend):
         pytest.skip(f"not installed: {', '.join(lacking)}")
     options = typed.plain(registry.config_class(backend)())
@@ -62,7 +62,7 @@ def test_its_models_are_those_of_its_default_options(backend: Backend):
     assert named & set(read_manifest()) == set(backend.models)
 
 
-def test_it_has_a_config_and_the_methods_of_its_stage(backend: Backend):
+def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
     if lacking := registry.missing(backend):
         pytest.skip(f"not installed: {', '.join(lacking)}")
     options = registry.config_class(backend)
@@ -78,7 +78,7 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: Backend):
     assert wanted <= set(dir(factory))
 
 
-def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: Backend):
+def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: StageBackend):
     """`tts.backend` is the stage's own, so a backend cannot have an option of that name."""
     if lacking := registry.missing(backend):
         pytest.skip(f"not installed: {', '.join(lacking)}")
@@ -87,13 +87,13 @@ def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: Backend):
 
 
 def test_a_missing_package_says_which_extra_to_install(tmp_path: Path):
-    absent = Backend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|nor_this",))
+    absent = StageBackend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|nor_this",))
     with pytest.raises(RegistryError, match=r"no_such_package or nor_this.*pip install 's2s\[emb"):
         registry.config_class(absent)
 
 
 def test_a_module_that_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch):
-    broken = Backend("stt", "x", "", "s2s.stt.nowhere:X", "s2s.stt.nowhere:C", "embedded")
+    broken = StageBackend("stt", "x", "", "s2s.stt.nowhere:X", "s2s.stt.nowhere:C", "embedded")
     with pytest.raises(RegistryError, match="cannot be imported"):
         registry.config_class(broken)
 
@@ -106,5 +106,5 @@ def test_options_of_another_backend_are_refused(tmp_path: Path):
 
 
 def test_one_of_two_packages_is_enough():
-    either = Backend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|json",))
+    either = StageBackend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|json",))
     assert registry.missing(either) == ()

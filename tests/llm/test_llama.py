@@ -12,7 +12,7 @@ from s2s.core.work import Unlimited
 from s2s.llm import llama, llama_engine
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
-from s2s.llm.llama_engine import LlamaEngine, Request, Take
+from s2s.llm.llama_engine import ChatRequest, LlamaEngine, Take
 from s2s.models.resources import Resources
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
@@ -28,13 +28,13 @@ class ScriptedEngine:
 
     def __init__(self, answer: Callable[[Take], None]) -> None:
         self.answer = answer
-        self.evaluated: list[Request] = []
+        self.evaluated: list[ChatRequest] = []
         self.closed = 0
 
-    def generate(self, request: Request, take: Take, work: Urgency) -> None:
+    def generate(self, request: ChatRequest, take: Take, work: Urgency) -> None:
         self.answer(take)
 
-    def evaluate(self, request: Request) -> None:
+    def evaluate(self, request: ChatRequest) -> None:
         self.evaluated.append(request)
 
     def count_tokens(self, text: str) -> int:

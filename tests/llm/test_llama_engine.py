@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from s2s.core.work import Unlimited, Work
 from s2s.llm.base import ChatMessage, LlmError
-from s2s.llm.llama_engine import BATCH_TOKENS, LlamaEngine, Request, _Words
+from s2s.llm.llama_engine import BATCH_TOKENS, ChatRequest, LlamaEngine, _Words
 from s2s.models.store import Store
 
 ASKED = ChatMessage("user", "What is the capital of France?")
@@ -81,11 +81,11 @@ def resources_path() -> Path:
     return folder if folder.is_file() else next(folder.glob("*.gguf"))
 
 
-def request(*messages: ChatMessage, max_tokens: int = 12) -> Request:
-    return Request(messages, max_tokens, 0.0, 0.9, 1.0, None, ())
+def request(*messages: ChatMessage, max_tokens: int = 12) -> ChatRequest:
+    return ChatRequest(messages, max_tokens, 0.0, 0.9, 1.0, None, ())
 
 
-def answer(engine: LlamaEngine, asked: Request, take: Callable[[str], bool] = bool) -> str:
+def answer(engine: LlamaEngine, asked: ChatRequest, take: Callable[[str], bool] = bool) -> str:
     heard: list[str] = []
 
     def keep(piece: str) -> bool:

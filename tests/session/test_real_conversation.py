@@ -20,7 +20,7 @@ from s2s.core.events import AnswerText, Event, Heard, ResponseDone, ResponseStar
 from s2s.models.store import Store
 from s2s.session.session import Session
 from s2s.transport.playback import Playback
-from s2s.transport.wav import Script, Utterance, WavTransport
+from s2s.transport.wav import Line, Script, WavTransport
 
 pytestmark = [pytest.mark.models, pytest.mark.timeout(400)]  # a busy machine slows llama.cpp much
 
@@ -35,7 +35,7 @@ OUTPUT_HZ = 24_000
 
 
 def test_three_turns_are_understood_answered_and_spoken() -> None:
-    said = [Utterance(read_wav(DATA / f"{n}.wav", PIPELINE_HZ)[0], 0.6, n) for n in WORDS]
+    said = [Line(read_wav(DATA / f"{n}.wav", PIPELINE_HZ)[0], 0.6, n) for n in WORDS]
     flags = [
         ("test", "llm.max_tokens", "24"),
         ("test", "llm.seed", "7"),

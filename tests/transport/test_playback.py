@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from s2s.core.audio import Block
 from s2s.core.clock import ManualClock
 from s2s.core.messages import ResponseId
-from s2s.transport.playback import DUCK_GAIN, Output, Playback
+from s2s.transport.playback import DUCK_GAIN, Playback, PlaybackMode
 
 HZ = 16_000
 A = ResponseId("t", 0, 0, "a")
@@ -118,11 +118,11 @@ def test_ducking_is_12_db_within_50_ms_and_does_not_click() -> None:
     playback = Playback(ManualClock(), HZ)
     playback.write(np.full(8000, 0.5, dtype=np.float32), A, "", stale=never)
     pulled(playback, 800)
-    playback.set_output(Output.DUCKED)
+    playback.set_output(PlaybackMode.DUCKED)
     out = pulled(playback, 1600)
     assert np.abs(np.diff(out, prepend=0.5)).max() < 0.005
     assert out[HZ * 50 // 1000 :] == pytest.approx(0.5 * DUCK_GAIN, abs=1e-6)
-    playback.set_output(Output.NORMAL)
+    playback.set_output(PlaybackMode.NORMAL)
     out = pulled(playback, 1600)
     assert out[-1] == 0.5
 
@@ -131,10 +131,10 @@ def test_a_pause_goes_on_at_the_very_sample() -> None:
     playback = Playback(ManualClock(), HZ)
     playback.write(ramp(0, 300), A, "", stale=never)
     first = pulled(playback, 100)
-    playback.set_output(Output.PAUSED)
+    playback.set_output(PlaybackMode.PAUSED)
     assert not pulled(playback, 100).any()
     assert playback.playing
-    playback.set_output(Output.NORMAL)
+    playback.set_output(PlaybackMode.NORMAL)
     assert np.array_equal(np.concatenate([first, pulled(playback, 200)]), ramp(0, 300))
 
 

@@ -18,9 +18,9 @@ from s2s.turns.segmenter import (
     Segmenter,
     SegmenterConfig,
     SegmenterEvent,
-    Split,
     Started,
     TurnClosed,
+    TurnCut,
 )
 
 WINDOW = 512
@@ -200,7 +200,7 @@ def test_too_long_a_turn_is_split_at_its_quietest_point() -> None:
     loud = np.ones(WINDOW, dtype=np.float32)
     for window in range(130):
         events += segmenter.push(loud * (0.01 if window == 90 else 0.5), 0.9)
-    (split,) = [event for event in events if isinstance(event, Split)]
+    (split,) = [event for event in events if isinstance(event, TurnCut)]
     assert split.cut_sample == 90 * WINDOW + WINDOW // 2
     assert len(split.audio) == split.cut_sample
     assert segmenter.start_sample == split.cut_sample
@@ -215,7 +215,7 @@ def test_constant_noise_never_holds_a_turn_beyond_the_maximum() -> None:
     splits = 0
     for _ in range(1000):
         events = segmenter.push(ramp(segmenter.sample, WINDOW), 0.9)
-        splits += sum(isinstance(event, Split) for event in events)
+        splits += sum(isinstance(event, TurnCut) for event in events)
         assert len(segmenter.audio()) <= 3000 * MS
     assert splits >= 1000 * WINDOW // (3000 * MS)
 
@@ -279,7 +279,7 @@ class Follower:
                 assert self.last_end < end <= now
                 self.last_end = end
                 self.state = "paused"
-            case Split(cut, audio):
+            case TurnCut(cut, audio):
                 assert self.state == "speaking"
                 assert len(audio) > 0
                 assert cut == audio[-1] + 1
@@ -344,7 +344,7 @@ def test_every_stretch_of_long_speech_is_in_exactly_one_turn(
     def note(events: list[SegmenterEvent]) -> None:
         for event in events:
             match event:
-                case Split(_, audio):
+                case TurnCut(_, audio):
                     heard.append(audio)
                 case ProvisionalEnd(end):
                     heard.append(segmenter.audio(end))

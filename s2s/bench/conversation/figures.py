@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.bench.conversation.script import Step
-from s2s.bench.recording import AUDIBLE, Answer, Spoken, answers, speech_end
+from s2s.bench.recording import AUDIBLE, Answer, SpokenSpan, answers, speech_end
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.events import ResponseDone
 from s2s.core.metrics import percentile
@@ -44,7 +44,7 @@ def figures(steps: Sequence[Step], simulation: Simulation, wall_s: float) -> Fig
     """Read the figures off a conversation that was held."""
     sound = simulation.transport.assistant()
     said = [
-        Spoken(start + step.speech_start, start + speech_end(utterance.audio), utterance.name)
+        SpokenSpan(start + step.speech_start, start + speech_end(utterance.audio), utterance.name)
         for step, (start, utterance) in zip(steps, simulation.script.said, strict=True)
     ]
     questions, overs = _parted(steps, said, sound)
@@ -78,8 +78,8 @@ def _rate(statuses: Sequence[str], wanted: str) -> float:
 
 
 def _parted(
-    steps: Sequence[Step], said: Sequence[Spoken], sound: Block
-) -> tuple[list[Answer], list[tuple[Step, Spoken]]]:
+    steps: Sequence[Step], said: Sequence[SpokenSpan], sound: Block
+) -> tuple[list[Answer], list[tuple[Step, SpokenSpan]]]:
     """The answers to questions, and what was said over answers."""
     found = answers(said, sound, SYNTH_HZ)
     pairs = list(zip(steps, said, found, strict=True))
@@ -88,13 +88,13 @@ def _parted(
     return questions, overs
 
 
-def _status(spoken: Spoken, done: Sequence[tuple[float, ResponseDone]]) -> str:
+def _status(spoken: SpokenSpan, done: Sequence[tuple[float, ResponseDone]]) -> str:
     """How the response ended that was being heard when `spoken` began."""
     start_s = spoken.start_sample / PIPELINE_HZ
     return next((event.status for at_s, event in done if at_s >= start_s), "none")
 
 
-def _stop_ms(spoken: Spoken, sound: Block) -> float:
+def _stop_ms(spoken: SpokenSpan, sound: Block) -> float:
     """From the onset of speech to the first moment from which 300 ms are silent."""
     onset = spoken.start_sample * SYNTH_HZ // PIPELINE_HZ
     after = np.abs(sound[onset : onset + 4 * SYNTH_HZ]) > AUDIBLE

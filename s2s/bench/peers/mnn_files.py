@@ -39,7 +39,7 @@ CONVNEXT_EPS = 1e-6
 
 
 @dataclass(slots=True)
-class Plain:
+class PlainLayers:
     """Layers in plain operators."""
 
     graph: GraphBuilder
@@ -111,7 +111,7 @@ def write_step(
     """One step of a decoder stack, with its cache as input and output."""
     cache = (2 * shape.layers, 1, shape.kv_heads, "past", shape.head_dim)
     with GraphBuilder(folder, name) as graph:
-        plain = Plain(graph, weights)
+        plain = PlainLayers(graph, weights)
         given = graph.input("inputs_embeds", np.float32, (1, "length", shape.hidden))
         ids = graph.input("position_ids", np.int32, (1, "length"))
         past = graph.input("past_kv", np.float32, cache)
@@ -168,7 +168,7 @@ def causal_mask(graph: GraphBuilder, positions: str, past: str, times: int) -> s
 
 
 @dataclass(slots=True)
-class Vocoder(Plain):
+class Vocoder(PlainLayers):
     """The codec decoder over all frames at once; images are [1, channels, 1, steps]."""
 
     spec: CodecDecoderSpec

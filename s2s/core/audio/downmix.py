@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-_Samples = npt.NDArray[np.float32]
+from s2s.core.arrays import Floats
+
 _Matrix = npt.NDArray[np.float64]
 
 SEGMENT_S = 0.5
@@ -30,7 +31,7 @@ _MEMORY_S = 0.15
 """Of a stream, what is older hardly counts."""
 
 
-def downmix(samples: _Samples, rate_hz: int) -> _Samples:
+def downmix(samples: Floats, rate_hz: int) -> Floats:
     """Mix a recording float32 [samples, channels] down to float32 [samples]."""
     count, channels = samples.shape
     if channels == 1:
@@ -60,7 +61,7 @@ class StreamDownmix:
         self._reference = 0
         """The channel that is never turned over: the loudest, until another is twice as loud."""
 
-    def push(self, block: _Samples) -> _Samples:
+    def push(self, block: Floats) -> Floats:
         """Mix the next float32 [samples, channels] down to float32 [samples]."""
         if block.shape[1] == 1:
             return np.ascontiguousarray(block[:, 0])
@@ -89,7 +90,7 @@ class _Moments:
         return cls(0.0, np.zeros(channels), np.zeros((channels, channels)))
 
     @classmethod
-    def of(cls, samples: _Samples) -> _Moments:
+    def of(cls, samples: Floats) -> _Moments:
         exact = np.nan_to_num(samples).astype(np.float64)
         return cls(float(len(exact)), exact.sum(axis=0), exact.T @ exact)
 
@@ -152,7 +153,7 @@ def _mean(channels: int) -> _Matrix:
     return np.full(channels, 1.0 / channels)
 
 
-def _mixed(samples: _Samples, before: _Matrix | None, mix: _Matrix, fade: int) -> _Samples:
+def _mixed(samples: Floats, before: _Matrix | None, mix: _Matrix, fade: int) -> Floats:
     """`samples` float32 [samples, channels] by `mix`, beginning with `before`."""
     mono = _weighted(samples, mix)
     if before is not None and not np.array_equal(before, mix):
@@ -162,13 +163,13 @@ def _mixed(samples: _Samples, before: _Matrix | None, mix: _Matrix, fade: int) -
     return mono
 
 
-def _weighted(samples: _Samples, mix: _Matrix) -> _Samples:
+def _weighted(samples: Floats, mix: _Matrix) -> Floats:
     if np.array_equal(mix, _mean(len(mix))):
         return samples.mean(axis=1, dtype=np.float32)
     return samples @ mix.astype(np.float32)
 
 
-def _louder(mono: _Samples, covariance: _Matrix, loudest: int) -> np.float32:
+def _louder(mono: Floats, covariance: _Matrix, loudest: int) -> np.float32:
     """The factor that gives `mono` the loudest channel's level where the mean lost more than 3 dB
     of it, as far as full scale allows."""
     power = float(np.var(mono, dtype=np.float64)) if len(mono) else 0.0

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from s2s.models.onnx_file import (
     Attribute,
     Dim,
-    Model,
     Node,
+    OnnxFile,
     Tensor,
     ValueInfo,
     external_tensor,
@@ -231,7 +231,7 @@ class GraphBuilder:
 
     def save(self, metadata: dict[str, str]) -> Path:
         """Write the graph file and return its path; a session can read ``metadata`` back."""
-        model = Model(
+        model = OnnxFile(
             self._graph.nodes,
             {each.name: each for each in self._weights + self._graph.bulk},
             self._inputs,

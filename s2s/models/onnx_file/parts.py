@@ -126,7 +126,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Model:
+class OnnxFile:
     """An ONNX model: one graph and the operator sets it is written in."""
 
     nodes: list[Node]

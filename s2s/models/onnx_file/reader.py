@@ -10,14 +10,22 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from s2s.models.onnx_file.parts import ITEM_TYPES, Attribute, Dim, Model, Node, Tensor, ValueInfo
+from s2s.models.onnx_file.parts import (
+    ITEM_TYPES,
+    Attribute,
+    Dim,
+    Node,
+    OnnxFile,
+    Tensor,
+    ValueInfo,
+)
 from s2s.models.onnx_file.wire import OnnxFileError, as_bytes, as_int, as_text, fields, numbers
 
 # Protobuf itself cannot hold more than 2 GiB; a VITS voice is 5 to 120 MB.
 _MAX_BYTES = 2**31 - 1
 
 
-def read_model(path: str | Path) -> Model:
+def read_model(path: str | Path) -> OnnxFile:
     """Read an ONNX file.
 
     Raises:
@@ -37,7 +45,7 @@ def read_model(path: str | Path) -> Model:
         raise OnnxFileError(f"{path}: {error}") from error
 
 
-def parse_model(data: bytes) -> Model:
+def parse_model(data: bytes) -> OnnxFile:
     """Parse the bytes of an ONNX file. Raises OnnxFileError."""
     graph: memoryview | None = None
     ir_version = 0
@@ -59,7 +67,7 @@ def parse_model(data: bytes) -> Model:
     nodes, weights, inputs, outputs = _parse_graph(graph)
     # Old files list every weight among the inputs too.
     inputs = [value for value in inputs if value.name not in weights]
-    return Model(nodes, weights, inputs, outputs, ir_version, opsets, metadata)
+    return OnnxFile(nodes, weights, inputs, outputs, ir_version, opsets, metadata)
 
 
 def _parse_graph(

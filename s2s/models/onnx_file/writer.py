@@ -8,7 +8,15 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from s2s.models.onnx_file.parts import ITEM_TYPES, Attribute, Dim, Model, Node, Tensor, ValueInfo
+from s2s.models.onnx_file.parts import (
+    ITEM_TYPES,
+    Attribute,
+    Dim,
+    Node,
+    OnnxFile,
+    Tensor,
+    ValueInfo,
+)
 from s2s.models.onnx_file.wire import bytes_field, float_field, int_field, text_field
 
 _FLOAT_KIND, _INT_KIND, _TEXT_KIND, _GRAPH_KIND, _INTS_KIND = 1, 2, 3, 5, 7
@@ -20,7 +28,7 @@ _EXTERNAL = 1
 _BFLOAT16 = 16
 
 
-def write_model(model: Model, name: str = "graph") -> bytes:
+def write_model(model: OnnxFile, name: str = "graph") -> bytes:
     """The bytes of `model` as an ONNX file whose graph has that name."""
     graph = write_graph(name, model.nodes, model.weights.values(), model.inputs, model.outputs)
     parts = [int_field(1, model.ir_version), text_field(2, "s2s")]

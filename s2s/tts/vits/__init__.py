@@ -13,36 +13,36 @@ measures whether it loses anything by that. Whatever fails raises a `VitsError`.
 """
 
 from s2s.tts.vits.encoding import Scales
-from s2s.tts.vits.engine import Engine, OneShotEngine, Piece, Utterance, load_engine
-from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VitsError, VoiceError
+from s2s.tts.vits.engine import OneShotEngine, Piece, Utterance, VitsEngine, load_engine
+from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VitsError, VitsVoiceError
 from s2s.tts.vits.phonemes import Phonemizer, make_phonemizer
 from s2s.tts.vits.reference import Comparison
-from s2s.tts.vits.speech import Manner, Sound, Voice, load_voice
+from s2s.tts.vits.speech import Manner, TimedSound, VitsVoice, load_voice
 from s2s.tts.vits.split import Split, model_path, prepare_voice, split_pair, split_voice
 from s2s.tts.vits.timing import Word
-from s2s.tts.vits.verify import Verdict, verify_voice
+from s2s.tts.vits.verify import Verification, verify_voice
 from s2s.tts.vits.voice import Streaming, VoiceConfig, config_path, read_config
 
 __all__ = [
     "Comparison",
     "CutError",
-    "Engine",
     "Manner",
     "ModelFileError",
     "OneShotEngine",
     "Phonemizer",
     "Piece",
     "Scales",
-    "Sound",
     "SpeechError",
     "Split",
     "Streaming",
+    "TimedSound",
     "Utterance",
-    "Verdict",
+    "Verification",
+    "VitsEngine",
     "VitsError",
-    "Voice",
+    "VitsVoice",
+    "VitsVoiceError",
     "VoiceConfig",
-    "VoiceError",
     "Word",
     "config_path",
     "load_engine",

@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s.core.arrays import Floats
 from s2s.core.audio import Block
-from s2s.models.onnx_file import FLOAT, Model, write_model
+from s2s.models.onnx_file import FLOAT, OnnxFile, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.decoding import Decoding, SteppedDecoding, WindowedDecoding, run
 from s2s.tts.vits.encoding import Scales, encode
@@ -22,7 +22,7 @@ from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.cuts import Inputs
 from s2s.tts.vits.graph.stepwise import Array, Steps
 from s2s.tts.vits.parts import Parts
-from s2s.tts.vits.reference import Comparison, Reference
+from s2s.tts.vits.reference import Comparison, ReferenceSounds
 from s2s.tts.vits.windows import Context
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def decode_in_pieces(decoding: Decoding, total: int, sizes: Sequence[int]) -> Bl
     return np.concatenate(pieces)
 
 
-def compare_steps(parts: Parts, stepper: Model, steps: Steps) -> Comparison:
+def compare_steps(parts: Parts, stepper: OnnxFile, steps: Steps) -> Comparison:
     """Decoding in steps against one run of the decoder."""
     frames = random_frames(parts, 2 * steps.lead + 48)
     fixed = fixed_inputs(parts)
-    whole = Reference(write_model(parts.decoder), [decoder_feed(frames, fixed, parts.mask)])
+    whole = ReferenceSounds(write_model(parts.decoder), [decoder_feed(frames, fixed, parts.mask)])
     session = onnx_session(write_model(stepper))
     stepped = SteppedDecoding(session, steps, sliced(frames), _count(frames), fixed)
     return whole.compare([decode_in_pieces(stepped, _count(frames), _SIZES)])
@@ -109,7 +109,7 @@ def compare_windows(parts: Parts, context: Context, hop: int) -> Comparison:
     frames = random_frames(parts, 2 * context.both + 24)
     fixed = fixed_inputs(parts)
     decoder = write_model(parts.decoder)
-    whole = Reference(decoder, [decoder_feed(frames, fixed, parts.mask)])
+    whole = ReferenceSounds(decoder, [decoder_feed(frames, fixed, parts.mask)])
     session = onnx_session(decoder)
     windowed = WindowedDecoding(
         session, context, hop, sliced(frames), _count(frames), fixed, parts.mask is not None

@@ -93,7 +93,7 @@ class Utterance:
                 yield Piece(samples, start, last=made >= self.samples)
 
 
-class Engine:
+class VitsEngine:
     """A loaded voice. Thread-safe: `begin` and the pieces of different utterances may overlap."""
 
     sample_rate_hz: int
@@ -193,7 +193,7 @@ class OneShotEngine:
         seed: int | None = None,
         schedule: Sequence[int] | None = None,
     ) -> Utterance:
-        """Say one sentence. As `Engine.begin`, but seed and schedule do nothing."""
+        """Say one sentence. As `VitsEngine.begin`, but seed and schedule do nothing."""
         del seed, schedule
         _check_ids(ids)
         names = self._inputs
@@ -224,7 +224,7 @@ class _Spoken:
         return samples
 
 
-AnyEngine = Engine | OneShotEngine
+AnyVitsEngine = VitsEngine | OneShotEngine
 
 
 @model_file_errors()
@@ -234,7 +234,7 @@ def load_engine(
     config: str | Path | None = None,
     threads: int | None = None,
     cache: Path | None = None,
-) -> AnyEngine:
+) -> AnyVitsEngine:
     """Load a voice; one that can't be cut speaks each sentence in one piece, and the log says why.
 
     Args:
@@ -259,7 +259,7 @@ def load_engine(
         inputs = find_inputs(read_model(model))
         _log.warning("%s cannot stream and speaks sentence by sentence: %s", model.name, reason)
         return OneShotEngine(settings, model, inputs, threads or settings.streaming.threads or 1)
-    return Engine(settings, split, threads=threads)
+    return VitsEngine(settings, split, threads=threads)
 
 
 def _check_ids(ids: Sequence[int]) -> None:

@@ -21,7 +21,7 @@ class CutError(VitsError):
     """The graph has no such part. The message says what was looked for."""
 
 
-class VoiceError(VitsError):
+class VitsVoiceError(VitsError):
     """A voice that can't be used. The message names the file or field and what to do."""
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from s2s.models.onnx_file import FLOAT, INT64, Model, ValueInfo
+from s2s.models.onnx_file import FLOAT, INT64, OnnxFile, ValueInfo
 from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.cuts import (
     DecoderCut,
@@ -40,8 +40,8 @@ AUDIO = "audio"
 class Parts:
     """The two graphs of a voice."""
 
-    encoder: Model
-    decoder: Model
+    encoder: OnnxFile
+    decoder: OnnxFile
     cut: Cut
     channels: int
 
@@ -65,7 +65,7 @@ class Parts:
         return found.context, found.hop
 
 
-def cut_voice(model: Model, cut: Cut) -> Parts:
+def cut_voice(model: OnnxFile, cut: Cut) -> Parts:
     """Cut a single-graph voice. Raises CutError where the graph has no such place."""
     inputs = find_inputs(model)
     graph = Graph(model)
@@ -81,7 +81,7 @@ def cut_voice(model: Model, cut: Cut) -> Parts:
     )
 
 
-def _encoder(graph: Graph, inputs: Inputs, decoder: DecoderCut, flow: FlowCut | None) -> Model:
+def _encoder(graph: Graph, inputs: Inputs, decoder: DecoderCut, flow: FlowCut | None) -> OnnxFile:
     given = _text_inputs(inputs)
     channels = decoder.channels
     if flow is None:
@@ -100,7 +100,7 @@ def _encoder(graph: Graph, inputs: Inputs, decoder: DecoderCut, flow: FlowCut | 
     return graph.cut({k: v for k, v in given.items() if k in used}, wanted)
 
 
-def _decoder(graph: Graph, inputs: Inputs, decoder: DecoderCut, flow: FlowCut | None) -> Model:
+def _decoder(graph: Graph, inputs: Inputs, decoder: DecoderCut, flow: FlowCut | None) -> OnnxFile:
     channels = decoder.channels
     if flow is None:
         given = {decoder.latent: _float("latent", channels, "frames")}
@@ -145,7 +145,7 @@ def _speaker(decoder: DecoderCut, inputs: Inputs) -> ValueInfo:
 # --- voices that come as two files -------------------------------------------------------------
 
 
-def adopt_pair(encoder: Model, decoder: Model) -> Parts:
+def adopt_pair(encoder: OnnxFile, decoder: OnnxFile) -> Parts:
     """Two graphs that were cut elsewhere, with our names; matched by type, shape and name.
 
     The decoder takes the latent [batch, channels, frames], maybe its mask [batch, 1, frames] and
@@ -177,7 +177,7 @@ def adopt_pair(encoder: Model, decoder: Model) -> Parts:
     return Parts(whole, part, "latent", channels)
 
 
-def _pair_roles(decoder: Model) -> dict[str, ValueInfo]:
+def _pair_roles(decoder: OnnxFile) -> dict[str, ValueInfo]:
     roles: dict[str, ValueInfo] = {}
     for value in decoder.inputs:
         match value.shape:
@@ -197,7 +197,7 @@ def _pair_roles(decoder: Model) -> dict[str, ValueInfo]:
     return roles
 
 
-def _latent_channels(decoder: Model, latent: str) -> int:
+def _latent_channels(decoder: OnnxFile, latent: str) -> int:
     graph = Graph(decoder)
     for name in [latent, *(node.outputs[0] for node in graph.users_of(latent))]:
         for node in graph.users_of(name):
@@ -207,7 +207,7 @@ def _latent_channels(decoder: Model, latent: str) -> int:
     raise CutError(f"no convolution takes the decoder's input '{latent}'")
 
 
-def _same_output(encoder: Model, name: str) -> str:
+def _same_output(encoder: OnnxFile, name: str) -> str:
     names = [value.name for value in encoder.outputs]
     if name in names:
         return name

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from s2s.tts.pieces import sentences
-from s2s.tts.vits.errors import VoiceError
+from s2s.tts.vits.errors import VitsVoiceError
 from s2s.tts.vits.voice import VoiceConfig
 
 Sentence = list[str]
@@ -42,21 +42,21 @@ def make_phonemizer(config: VoiceConfig) -> Phonemizer:
     if config.phoneme_type == "text":
         return TextPhonemizer()
     if config.phoneme_type != "espeak":
-        raise VoiceError(
+        raise VitsVoiceError(
             "this voice uses a phonemiser of its own, which is not supported; give phonemes instead"
         )
     try:
         return EspeakPhonemizer(config.espeak_voice)
     except ImportError:
         if config.espeak_voice not in ("en", "en-us"):
-            raise VoiceError(
+            raise VitsVoiceError(
                 f"phonemes for '{config.espeak_voice}' need eSpeak NG: pip install piper-tts "
                 "(GPL-3.0-or-later)"
             ) from None
     try:
         return RespelledEnglish()
     except ImportError:
-        raise VoiceError(
+        raise VitsVoiceError(
             "no phonemiser: pip install piper-tts (eSpeak NG, GPL-3.0-or-later, all languages) "
             "or pip install hibari-tts (Apache-2.0, English)"
         ) from None
@@ -76,7 +76,7 @@ class EspeakPhonemizer:
         try:
             self.sentences("a")
         except RuntimeError as error:
-            raise VoiceError(f"eSpeak NG has no voice '{voice}'") from error
+            raise VitsVoiceError(f"eSpeak NG has no voice '{voice}'") from error
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of `text`, as eSpeak NG sees them."""

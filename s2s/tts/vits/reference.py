@@ -55,7 +55,7 @@ class Comparison:
         return self.error <= self.allowed
 
 
-class Reference:
+class ReferenceSounds:
     """What a graph gives for some inputs.
 
     Args:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from s2s.core.audio import Block
 from s2s.tts.vits.encoding import Scales
-from s2s.tts.vits.engine import AnyEngine, Engine, Utterance, load_engine, never
+from s2s.tts.vits.engine import AnyVitsEngine, Utterance, VitsEngine, load_engine, never
 from s2s.tts.vits.phonemes import Phonemizer, Sentence, make_phonemizer
 from s2s.tts.vits.timing import Word, assign_words, word_spans
 from s2s.tts.vits.voice import VoiceConfig
@@ -39,7 +39,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class TimedSound:
     """A piece of speech."""
 
     samples: Block
@@ -49,10 +49,10 @@ class Sound:
     voice that does not tell its durations."""
 
 
-class Voice:
+class VitsVoice:
     """A loaded voice with its phonemiser. Safe to use from several threads."""
 
-    def __init__(self, engine: AnyEngine) -> None:
+    def __init__(self, engine: AnyVitsEngine) -> None:
         self.engine = engine
 
     @property
@@ -68,7 +68,7 @@ class Voice:
     @property
     def streams(self) -> bool:
         """Sound comes before a sentence is done, and words are timed."""
-        return isinstance(self.engine, Engine)
+        return isinstance(self.engine, VitsEngine)
 
     @cached_property
     def phonemizer(self) -> Phonemizer:
@@ -77,7 +77,7 @@ class Voice:
 
     def speak(
         self, text: str, manner: Manner = Manner(), *, stop: Callable[[], bool] = never
-    ) -> Iterator[Sound]:
+    ) -> Iterator[TimedSound]:
         """Speak a text of any length.
 
         Args:
@@ -98,7 +98,7 @@ class Voice:
         manner: Manner = Manner(),
         *,
         stop: Callable[[], bool] = never,
-    ) -> Iterator[Sound]:
+    ) -> Iterator[TimedSound]:
         """Speak phonemes given in the voice's alphabet. As `speak`, without words."""
         return self._speak(sentences, None, manner, stop)
 
@@ -108,7 +108,7 @@ class Voice:
         words: _WordsOf | None,
         manner: Manner,
         stop: Callable[[], bool],
-    ) -> Iterator[Sound]:
+    ) -> Iterator[TimedSound]:
         speaker = self.config.speaker_number(manner.speaker)
         heard = 0
         for index, sentence in enumerate(sentences):
@@ -124,11 +124,11 @@ class Voice:
                     words.begin(utterance, owners, heard, len(phrase))
                 for piece in utterance.pieces(stop):
                     heard += len(piece.samples)
-                    yield Sound(piece.samples, words.until(heard) if words else ())
+                    yield TimedSound(piece.samples, words.until(heard) if words else ())
                 silence = np.zeros(round(silence_s * self.sample_rate_hz), np.float32)
                 if len(silence) and not stop():
                     heard += len(silence)
-                    yield Sound(silence, ())
+                    yield TimedSound(silence, ())
 
     def _phrases(
         self, sentence: Sentence, manner: Manner, more: bool
@@ -226,6 +226,6 @@ def load_voice(
     config: str | Path | None = None,
     threads: int | None = None,
     cache: Path | None = None,
-) -> Voice:
+) -> VitsVoice:
     """Load a voice; arguments and errors as for `load_engine`."""
-    return Voice(load_engine(path, config=config, threads=threads, cache=cache))
+    return VitsVoice(load_engine(path, config=config, threads=threads, cache=cache))

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from s2s.models.onnx_file import Model, read_model, write_model
+from s2s.models.onnx_file import OnnxFile, read_model, write_model
 from s2s.models.store import home
 from s2s.tts.vits.check import (
     TRIALS,
@@ -29,14 +29,14 @@ from s2s.tts.vits.check import (
     parts_sounds,
     whole_feed,
 )
-from s2s.tts.vits.errors import CutError, ModelFileError, VoiceError, model_file_errors
+from s2s.tts.vits.errors import CutError, ModelFileError, VitsVoiceError, model_file_errors
 from s2s.tts.vits.graph.attention import narrow_attention
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.graph.images import convolve_as_images
 from s2s.tts.vits.graph.masks import drop_masks
-from s2s.tts.vits.graph.stepwise import Edge, State, Steps, Tail, make_stepwise
+from s2s.tts.vits.graph.stepwise import Edge, Steps, StepState, Tail, make_stepwise
 from s2s.tts.vits.parts import AUDIO, CUTS, Cut, Parts, adopt_pair, cut_voice
-from s2s.tts.vits.reference import Comparison, Reference
+from s2s.tts.vits.reference import Comparison, ReferenceSounds
 from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 
 _log = logging.getLogger(__name__)
@@ -135,12 +135,12 @@ def model_path(path: Path) -> Path:
     if path.is_file():
         return path
     if not path.is_dir():
-        raise VoiceError(f"{path}: no such file or folder")
+        raise VitsVoiceError(f"{path}: no such file or folder")
     if (path / "encoder.onnx").is_file():
         return path / "encoder.onnx"
     models = sorted(path.glob("*.onnx"))
     if len(models) != 1:
-        raise VoiceError(f"{path}: expected one .onnx voice in it, found {len(models)}")
+        raise VitsVoiceError(f"{path}: expected one .onnx voice in it, found {len(models)}")
     return models[0]
 
 
@@ -157,15 +157,15 @@ def decoder_beside(model: Path) -> Path | None:
 class _Made:
     """What goes into a folder."""
 
-    encoder: Model
-    decoder: Model
+    encoder: OnnxFile
+    decoder: OnnxFile
     split: Split
 
 
-def _cut_and_check(model: Model, path: Path) -> _Made:
+def _cut_and_check(model: OnnxFile, path: Path) -> _Made:
     """The best cut that passes both checks."""
     inputs = find_inputs(model)
-    whole = Reference(path, [whole_feed(inputs, trial) for trial in TRIALS])
+    whole = ReferenceSounds(path, [whole_feed(inputs, trial) for trial in TRIALS])
     reasons: list[str] = []
     for cut in CUTS:
         try:
@@ -185,7 +185,7 @@ def _cut_and_check(model: Model, path: Path) -> _Made:
     raise CutError("; ".join(dict.fromkeys(reasons)))
 
 
-def _quickest(made: _Made, parts: Parts, whole: Reference) -> tuple[_Made, Comparison]:
+def _quickest(made: _Made, parts: Parts, whole: ReferenceSounds) -> tuple[_Made, Comparison]:
     """The quickest encoder that gives the whole graph's sound, and how near it comes."""
     quick = convolve_as_images(drop_masks(narrow_attention(made.encoder)))
     found = whole.compare(parts_sounds(replace(parts, encoder=quick), TRIALS))
@@ -299,7 +299,7 @@ def _read(place: Path) -> Split | None:
 
 def _read_steps(told: dict[str, list[dict[str, object]]]) -> Steps:
     return Steps(
-        states=tuple(State(**item) for item in told["states"]),  # pyright: ignore[reportArgumentType]
+        states=tuple(StepState(**item) for item in told["states"]),  # pyright: ignore[reportArgumentType]
         tails=tuple(Tail(**item) for item in told["tails"]),  # pyright: ignore[reportArgumentType]
         edges=tuple(Edge(**item) for item in told["edges"]),  # pyright: ignore[reportArgumentType]
         lag=cast(int, told["lag"]),

@@ -17,7 +17,7 @@ from s2s.tts.vits.encoding import Encoded, encode
 from s2s.tts.vits.errors import model_file_errors
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.parts import Parts, adopt_pair, cut_voice
-from s2s.tts.vits.reference import Comparison, Reference
+from s2s.tts.vits.reference import Comparison, ReferenceSounds
 from s2s.tts.vits.split import Split, decoder_beside, model_path, split_pair, split_voice
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
 
@@ -26,7 +26,7 @@ MAX_DRIFT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """What `verify` found."""
 
     path: Path
@@ -72,7 +72,7 @@ class Verdict:
 
 
 @model_file_errors()
-def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Verdict:
+def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Verification:
     """Run the two checks that tell a good split from a bad one.
 
     Args:
@@ -98,10 +98,10 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
     against = original_frames = None
     if whole is not None:
         inputs = find_inputs(read_model(whole))
-        reference = Reference(whole, [whole_feed(inputs, trial) for trial in TRIALS])
+        reference = ReferenceSounds(whole, [whole_feed(inputs, trial) for trial in TRIALS])
         original_frames = len(reference.sounds[0]) // split.hop
         against = reference.compare(streamed)
-    return Verdict(
+    return Verification(
         path=model,
         cut="before the flow" if split.cut == "before_flow" else "at the decoder",
         decoding="steps" if split.steps else "windows",
@@ -128,7 +128,7 @@ def _compare_pieces(
         )
         for each in encoded
     ]
-    return Reference(write_model(parts.decoder), feeds).compare(streamed)
+    return ReferenceSounds(write_model(parts.decoder), feeds).compare(streamed)
 
 
 def _encoded(split: Split, trial: Trial) -> Encoded:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from s2s.system.encoding import EncodingError, decode
 from s2s.tts.vits.encoding import Scales
-from s2s.tts.vits.errors import VoiceError
+from s2s.tts.vits.errors import VitsVoiceError
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
 
 PhonemeType = Literal["espeak", "text", "other"]
@@ -77,7 +77,7 @@ class VoiceConfig:
         number = int(speaker) if isinstance(speaker, int) or speaker.isdigit() else -1
         if not 0 <= number < self.speaker_count:
             known = ", ".join(list(self.speakers)[:8]) or f"0 to {self.speaker_count - 1}"
-            raise VoiceError(f"no speaker '{speaker}' in this voice; it has {known}")
+            raise VitsVoiceError(f"no speaker '{speaker}' in this voice; it has {known}")
         return number
 
     def misfit(self, reason: str, speaker: int) -> str:
@@ -141,7 +141,9 @@ def config_path(model: Path) -> Path:
     others = sorted(model.parent.glob("*.json"))
     if len(others) == 1:
         return others[0]
-    raise VoiceError(f"{model}: no config beside it. Put the voice's .onnx.json next to the model")
+    raise VitsVoiceError(
+        f"{model}: no config beside it. Put the voice's .onnx.json next to the model"
+    )
 
 
 def read_config(path: str | Path) -> VoiceConfig:
@@ -150,15 +152,15 @@ def read_config(path: str | Path) -> VoiceConfig:
     try:
         told = json.loads(decode(path.read_bytes()))
     except OSError as error:
-        raise VoiceError(f"{path}: cannot be read ({error.strerror})") from error
+        raise VitsVoiceError(f"{path}: cannot be read ({error.strerror})") from error
     except EncodingError as error:
-        raise VoiceError(f"{path}: {error}") from error
+        raise VitsVoiceError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise VoiceError(f"{path}: not JSON ({error})") from error
+        raise VitsVoiceError(f"{path}: not JSON ({error})") from error
     try:
         return replace(_parse(_mapping(told, "the file")), name=path.name)
-    except VoiceError as error:
-        raise VoiceError(f"{path}: {error}") from error
+    except VitsVoiceError as error:
+        raise VitsVoiceError(f"{path}: {error}") from error
 
 
 def _parse(told: Mapping[str, object]) -> VoiceConfig:
@@ -227,9 +229,9 @@ def _ids(told: object) -> dict[str, tuple[int, ...]]:
         listed = numbers if isinstance(numbers, list) else [numbers]
         ids[symbol] = tuple(_integer(number, symbol) for number in listed)
         if min(ids[symbol], default=0) < 0:
-            raise VoiceError(f"phoneme '{symbol}' has the number {min(ids[symbol])}: below 0")
+            raise VitsVoiceError(f"phoneme '{symbol}' has the number {min(ids[symbol])}: below 0")
     if not ids:
-        raise VoiceError("phoneme_id_map is empty")
+        raise VitsVoiceError("phoneme_id_map is empty")
     return ids
 
 
@@ -266,7 +268,7 @@ def _streaming(told: object) -> Streaming:
 
 def _mapping(told: object, what: str) -> dict[str, object]:
     if not isinstance(told, dict):
-        raise VoiceError(f"{what} should be a JSON object, found {told!r:.60}")
+        raise VitsVoiceError(f"{what} should be a JSON object, found {told!r:.60}")
     return told
 
 
@@ -274,9 +276,9 @@ def _number(told: Mapping[str, object], key: str, default: float, low: float, hi
     value = told.get(key)
     number = default if value is None else _as_number(value)
     if number is None:
-        raise VoiceError(f"{key} should be a number, found {value!r:.60}")
+        raise VitsVoiceError(f"{key} should be a number, found {value!r:.60}")
     if not low <= number <= high:
-        raise VoiceError(f"{key} is {value}, outside {low} to {high}")
+        raise VitsVoiceError(f"{key} is {value}, outside {low} to {high}")
     return float(number)
 
 
@@ -294,5 +296,5 @@ def _as_number(value: object) -> float | None:
 def _integer(value: object, what: str) -> int:
     number = _as_number(value)
     if number is None or not number.is_integer():
-        raise VoiceError(f"'{what}' should be a whole number, found {value!r:.60}")
+        raise VitsVoiceError(f"'{what}' should be a whole number, found {value!r:.60}")
     return int(number)

@@ -11,8 +11,8 @@ from s2s.models.onnx_file import (
     FLOAT,
     INT64,
     Attribute,
-    Model,
     Node,
+    OnnxFile,
     OnnxFileError,
     Tensor,
     ValueInfo,
@@ -74,7 +74,7 @@ def test_built_nodes_run() -> None:
         Node("Transpose", ("x",), ("t",), attributes=(ints_attribute("perm", (1, 0)),)),
         Node("Concat", ("t", "w"), ("y",), attributes=(int_attribute("axis", -1),)),
     ]
-    model = Model(
+    model = OnnxFile(
         nodes,
         {"w": tensor("w", np.array([[1.0], [2.0]], np.float32))},
         [ValueInfo("x", FLOAT, (None, 2))],
@@ -100,7 +100,7 @@ def test_what_is_written_is_what_the_onnx_package_writes() -> None:
     values = [np.arange(6, dtype=kind).reshape(2, 3) for kind in ("f4", "f2", "i8", "i4", "u1")]
     values += [np.array(True), np.zeros((1, 0), np.float32)]
     stored = external_tensor("far", values[0], "w.data", 4096, 24)
-    ours = Model(
+    ours = OnnxFile(
         [Node("Op", ("x", ""), ("y",), name="y", domain="com.example", attributes=attributes)],
         {t.name: t for t in [*(tensor(f"w{i}", v) for i, v in enumerate(values)), stored]},
         [ValueInfo("x", FLOAT, (None, 2, "n"))],
@@ -143,7 +143,7 @@ def test_a_type_that_has_no_number_is_refused() -> None:
 
 def test_metadata_reads_back_and_of_two_names_the_last_counts() -> None:
     weight = tensor("w", np.ones(2, np.float32)).renamed("v")
-    model = parse_model(write_model(Model([], {"v": weight}, [], [], metadata={"a": "b"})))
+    model = parse_model(write_model(OnnxFile([], {"v": weight}, [], [], metadata={"a": "b"})))
     assert model.metadata == {"a": "b"}
     assert list(model.weights) == ["v"]
     assert model.weights["v"].array().tolist() == [1.0, 1.0]
@@ -207,7 +207,7 @@ def test_a_damaged_file_is_read_or_refused(position: int, value: int) -> None:
         model = parse_model(bytes(data))
     except OnnxFileError:
         return
-    assert isinstance(model, Model)
+    assert isinstance(model, OnnxFile)
 
 
 def test_a_weight_without_numpy_form_says_so() -> None:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.bench.qwen3.utterances import acceptance_rate
 from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
@@ -21,9 +20,6 @@ from s2s.tts.qwen3.ggml.language import GgmlModel, load
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws, probabilities
 from s2s.tts.qwen3.sampling_speculative import (
-    AcceptAtRate,
-    Verify,
-    accept_or_resample,
     choose_codes,
 )
 
@@ -185,56 +181,3 @@ def test_official_greedy_frames_come_out_of_draft_tokens_too(
         codes = predictor.frame(state, hidden, int(code0), GREEDY, SeededDraws(0))
         assert codes.tolist() == expected.tolist()
     assert state.forward_passes <= 15 * len(known["predictor/code0"])
-
-
-# --- for benchmarks: acceptance at a rate ---------------------------------------------------------
-
-
-class Flat:
-    """Forward passes of a predictor that finds every code equally likely: every draft token is
-    accepted."""
-
-    groups = 15
-
-    def __init__(self, codebook: int = 32) -> None:
-        self._codebook = codebook
-        self.passes = 0
-
-    def start(self) -> Floats:
-        self.passes += 1
-        return np.zeros(1, np.float32)
-
-    def feed(self, group: int, codes: list[int]) -> Floats:
-        self.passes += 1
-        return np.zeros((len(codes), 1), np.float32)
-
-    def keep(self, codes: int) -> None:
-        pass
-
-    def logits(self, group: int, hidden: Floats) -> Floats:
-        return np.zeros(self._codebook, np.float32)
-
-
-def passes_a_frame(
-    draft_tokens: int,
-    sampling: Sampling,
-    verify: Verify = accept_or_resample,
-    frames: int = 400,
-) -> float:
-    passes, draws = Flat(), SeededDraws(0)
-    for _ in range(frames):
-        codes = choose_codes(passes, draft_tokens, sampling, draws, verify)
-        assert codes.shape == (15,)
-        assert ((codes >= 0) & (codes < 32)).all()
-    return passes.passes / frames
-
-
-@pytest.mark.parametrize("sampling", [Sampling(), Sampling(greedy=True)])
-def test_emulation_makes_draft_tokens_as_good_as_told(sampling: Sampling) -> None:
-    assert passes_a_frame(3, sampling) == 5  # one, then four codes a pass, then what is left
-    assert passes_a_frame(3, sampling, AcceptAtRate(0.0)) == 15
-    assert passes_a_frame(3, sampling, AcceptAtRate(1.0)) == 5
-    passes = passes_a_frame(3, sampling, AcceptAtRate(acceptance_rate(2.47, 3)))
-    # One pass, then fourteen codes at 2.47 a pass; the last pass has fewer left to choose.
-    assert 1 + 14 / 2.47 < passes < 1 + 14 / 2.47 + 0.7
-    assert passes_a_frame(3, sampling) == 5  # and nothing of it stays behind

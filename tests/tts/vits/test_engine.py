@@ -13,27 +13,27 @@ from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model
 from s2s.tts.vits.check import QUIET, Trial, whole_feed
 from s2s.tts.vits.encoding import Scales, TokenFrames
-from s2s.tts.vits.engine import Engine, OneShotEngine, Utterance, load_engine
-from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VoiceError
+from s2s.tts.vits.engine import OneShotEngine, Utterance, VitsEngine, load_engine
+from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VitsVoiceError
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.pace import measure_pace
-from s2s.tts.vits.reference import TOLERANCE, Reference, difference
+from s2s.tts.vits.reference import TOLERANCE, ReferenceSounds, difference
 from tests.support.vits import VOICES, voice_folder
 
 IDS = {"_": [0], "^": [1], "$": [2], **{chr(97 + i): [3 + i] for i in range(26)}}
 SENTENCE = [1, 0, 5, 0, 9, 0, 4, 0, 12, 0, 2]
 
-Load = Callable[..., Engine]
+Load = Callable[..., VitsEngine]
 
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
     """Loads a small voice with a config of its own."""
 
-    def loaded(name: str, **fields: object) -> Engine:
+    def loaded(name: str, **fields: object) -> VitsEngine:
         fields = {"phoneme_id_map": IDS, **fields}
         engine = load_engine(voice_folder(tmp_path, name, **fields), threads=1)
-        assert isinstance(engine, Engine | OneShotEngine)
+        assert isinstance(engine, VitsEngine | OneShotEngine)
         return engine  # type: ignore[return-value]
 
     return loaded
@@ -47,7 +47,7 @@ def sound(utterance: Utterance) -> Block:
 def test_without_chance_it_is_the_whole_graphs_sound(load: Load, name: str) -> None:
     path = VOICES / f"{name}.onnx"
     feed = whole_feed(find_inputs(read_model(path)), Trial(tuple(SENTENCE)))
-    [whole] = Reference(path, [feed]).sounds
+    [whole] = ReferenceSounds(path, [feed]).sounds
     streamed = sound(load(name).begin(SENTENCE, scales=QUIET))
     assert difference(whole, streamed) <= TOLERANCE
 
@@ -215,9 +215,9 @@ def test_a_voice_that_cannot_be_cut_speaks_in_one_piece(
 
 
 def test_a_model_that_is_no_voice_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(VoiceError, match="no such file or folder"):
+    with pytest.raises(VitsVoiceError, match="no such file or folder"):
         load_engine(tmp_path / "none")
-    with pytest.raises(VoiceError, match=r"expected one \.onnx"):
+    with pytest.raises(VitsVoiceError, match=r"expected one \.onnx"):
         load_engine(tmp_path)
     (tmp_path / "voice.json").write_text(json.dumps({"phoneme_id_map": IDS}))
     (tmp_path / "voice.onnx").write_bytes(b"no")

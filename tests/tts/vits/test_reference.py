@@ -14,7 +14,7 @@ from s2s.tts.vits.reference import (
     MAX_TOLERANCE,
     TOLERANCE,
     Comparison,
-    Reference,
+    ReferenceSounds,
     difference,
     tolerance,
 )
@@ -23,9 +23,9 @@ from tests.support.vits import VOICES
 ZEROS = np.zeros(10, np.float32)
 
 
-def reference(spreads: list[float]) -> Reference:
+def reference(spreads: list[float]) -> ReferenceSounds:
     """A graph that gives silence and differs from itself by `spreads`."""
-    made = Reference(b"", [{}] * len(spreads))
+    made = ReferenceSounds(b"", [{}] * len(spreads))
     made.sounds = [ZEROS] * len(spreads)
     made.spreads = spreads
     return made
@@ -74,6 +74,6 @@ def test_another_length_is_never_the_same() -> None:
 def test_the_spread_of_a_real_graph_is_rounding() -> None:
     path = VOICES / "plain.onnx"
     feeds = [whole_feed(find_inputs(read_model(path)), trial) for trial in TRIALS]
-    found = Reference(path, feeds)
+    found = ReferenceSounds(path, feeds)
     assert len({len(sound) for sound in found.sounds}) == len(TRIALS)
     assert max(found.spreads) <= TOLERANCE

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.vits import Manner, Scales, Voice, VoiceError, load_voice
+from s2s.tts.vits import Manner, Scales, VitsVoice, VitsVoiceError, load_voice
 from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
 from s2s.tts.vits.voice import VoiceConfig
 from tests.support.vits import voice_folder
@@ -14,16 +14,16 @@ from tests.support.vits import voice_folder
 QUIET = Manner(scales=Scales(0.0, 1.0, 0.0), seed=1)
 
 
-def make_voice(folder: Path, name: str = "plain", **fields: object) -> Voice:
+def make_voice(folder: Path, name: str = "plain", **fields: object) -> VitsVoice:
     return load_voice(voice_folder(folder, name, **fields), threads=1)
 
 
 @pytest.fixture
-def voice(tmp_path: Path) -> Voice:
+def voice(tmp_path: Path) -> VitsVoice:
     return make_voice(tmp_path / "voice")
 
 
-def test_words_are_told_in_order_and_once(voice: Voice) -> None:
+def test_words_are_told_in_order_and_once(voice: VitsVoice) -> None:
     text = "Well, this is one. And that is two!"
     sounds = list(voice.speak(text.lower(), QUIET))
     words = [word for sound in sounds for word in sound.words]
@@ -35,14 +35,14 @@ def test_words_are_told_in_order_and_once(voice: Voice) -> None:
     assert times[-1] <= total
 
 
-def test_a_word_is_told_with_the_piece_it_ends_in(voice: Voice) -> None:
+def test_a_word_is_told_with_the_piece_it_ends_in(voice: VitsVoice) -> None:
     heard = 0
     for sound in voice.speak("several words to be said here now", QUIET):
         begin, heard = heard, heard + len(sound.samples)
         assert all(begin < word.end_sample <= heard for word in sound.words)
 
 
-def test_silence_is_between_sentences_only(voice: Voice) -> None:
+def test_silence_is_between_sentences_only(voice: VitsVoice) -> None:
     one = sum(len(s.samples) for s in voice.speak("abc.", QUIET))
     sounds = list(voice.speak("abc. abc.", QUIET))
     gap = round(0.2 * voice.sample_rate_hz)
@@ -65,7 +65,7 @@ def test_phonemes_with_silence_end_a_phrase(tmp_path: Path) -> None:
 
 def test_phonemes_given_directly_need_no_phonemizer(tmp_path: Path) -> None:
     voice = make_voice(tmp_path / "direct", phoneme_type="pinyin")
-    with pytest.raises(VoiceError, match="give phonemes instead"):
+    with pytest.raises(VitsVoiceError, match="give phonemes instead"):
         list(voice.speak("abc"))
     direct = np.concatenate([s.samples for s in voice.speak_phonemes([list("abc.")], QUIET)])
     other = make_voice(tmp_path / "text")
@@ -74,7 +74,7 @@ def test_phonemes_given_directly_need_no_phonemizer(tmp_path: Path) -> None:
 
 
 def test_unknown_phonemes_are_left_out_and_logged(
-    voice: Voice, caplog: pytest.LogCaptureFixture
+    voice: VitsVoice, caplog: pytest.LogCaptureFixture
 ) -> None:
     sounds = list(voice.speak("abßc", QUIET))
     assert "ß" in caplog.text
@@ -82,7 +82,7 @@ def test_unknown_phonemes_are_left_out_and_logged(
     assert [(w.start_char, w.end_char) for w in words] == [(0, 4)]
 
 
-def test_stop_ends_the_speech(voice: Voice) -> None:
+def test_stop_ends_the_speech(voice: VitsVoice) -> None:
     asked = 0
 
     def stop() -> bool:
@@ -95,12 +95,12 @@ def test_stop_ends_the_speech(voice: Voice) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
-def test_nothing_to_say_is_no_sound(voice: Voice, text: str) -> None:
+def test_nothing_to_say_is_no_sound(voice: VitsVoice, text: str) -> None:
     assert list(voice.speak(text)) == []
 
 
-def test_an_unknown_speaker_is_an_error(voice: Voice) -> None:
-    with pytest.raises(VoiceError, match="no speaker 'otto'"):
+def test_an_unknown_speaker_is_an_error(voice: VitsVoice) -> None:
+    with pytest.raises(VitsVoiceError, match="no speaker 'otto'"):
         list(voice.speak("abc", Manner(speaker="otto")))
 
 
@@ -133,14 +133,14 @@ def test_without_espeak_other_languages_say_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
-    with pytest.raises(VoiceError, match=r"'de' need eSpeak NG: pip install piper-tts"):
+    with pytest.raises(VitsVoiceError, match=r"'de' need eSpeak NG: pip install piper-tts"):
         make_phonemizer(config("de"))
 
 
 def test_without_any_phonemizer_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
     monkeypatch.setitem(sys.modules, "hibari.g2p", None)
-    with pytest.raises(VoiceError, match=r"piper-tts.*hibari-tts"):
+    with pytest.raises(VitsVoiceError, match=r"piper-tts.*hibari-tts"):
         make_phonemizer(config("en-us"))
 
 

@@ -13,8 +13,8 @@ import pytest
 from s2s.models.onnx_file import (
     FLOAT,
     INT64,
-    Model,
     Node,
+    OnnxFile,
     ValueInfo,
     parse_model,
     read_model,
@@ -192,7 +192,7 @@ def test_a_wrong_operator_set_is_refused(opset: int) -> None:
 
 
 def test_a_model_that_is_no_voice_is_refused(tmp_path: Path) -> None:
-    model = Model(
+    model = OnnxFile(
         [Node("Relu", ("x",), ("y",))],
         {},
         [ValueInfo("x", FLOAT, (1, 3))],
@@ -265,7 +265,7 @@ def test_names_do_not_matter() -> None:
     ]
     other = parse_model(
         write_model(
-            Model(renamed, model.weights, model.inputs, model.outputs, 8, {"": model.opset})
+            OnnxFile(renamed, model.weights, model.inputs, model.outputs, 8, {"": model.opset})
         )
     )
     ours = parts_sounds(cut_voice(model, "before_flow"), TRIALS)

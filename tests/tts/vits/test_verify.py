@@ -9,7 +9,7 @@ import pytest
 from s2s.models.onnx_file import read_model, tensor, write_model
 from s2s.tts.vits import verify as verify_module
 from s2s.tts.vits.reference import Comparison
-from s2s.tts.vits.verify import Verdict, verify_voice
+from s2s.tts.vits.verify import Verification, verify_voice
 from tests.support.vits import VOICES
 
 
@@ -79,5 +79,7 @@ def test_a_lossy_split_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     ("frames", "original", "kept"), [(100, 100, True), (101, 100, True), (97, 100, False)]
 )
 def test_a_drift_of_one_percent_is_allowed(frames: int, original: int, kept: bool) -> None:
-    verdict = Verdict(Path("x"), "", "", 1, 1, Comparison(0.0, 1e-5), None, True, frames, original)
+    verdict = Verification(
+        Path("x"), "", "", 1, 1, Comparison(0.0, 1e-5), None, True, frames, original
+    )
     assert verdict.prosody_kept is kept

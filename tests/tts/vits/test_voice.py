@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.vits.encoding import Scales
-from s2s.tts.vits.errors import VoiceError
+from s2s.tts.vits.errors import VitsVoiceError
 from s2s.tts.vits.voice import Streaming, config_path, read_config
 
 IDS = {"_": [0], "^": [1], "$": [2], " ": [3], "a": [4], "b": [5], "ts": [6, 7], ",": [8]}
@@ -81,7 +81,7 @@ def test_speakers_by_name_and_number(tmp_path: Path) -> None:
     assert voice.speaker_number("anna") == 2
     assert voice.speaker_number("1") == voice.speaker_number(1) == 1
     for wrong in (3, -1, "7", "otto"):
-        with pytest.raises(VoiceError, match="it has anna"):
+        with pytest.raises(VitsVoiceError, match="it has anna"):
             voice.speaker_number(wrong)
 
 
@@ -101,25 +101,25 @@ def test_speakers_by_name_and_number(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_field_is_named(tmp_path: Path, fields: dict[str, object], reason: str) -> None:
-    with pytest.raises(VoiceError, match=reason):
+    with pytest.raises(VitsVoiceError, match=reason):
         config(tmp_path, **fields)
 
 
 def test_no_json_no_voice(tmp_path: Path) -> None:
     path = tmp_path / "voice.onnx.json"
-    with pytest.raises(VoiceError, match="cannot be read"):
+    with pytest.raises(VitsVoiceError, match="cannot be read"):
         read_config(path)
     path.write_text("{")
-    with pytest.raises(VoiceError, match="not JSON"):
+    with pytest.raises(VitsVoiceError, match="not JSON"):
         read_config(path)
     path.write_text("[]")
-    with pytest.raises(VoiceError, match="the file should be a JSON object"):
+    with pytest.raises(VitsVoiceError, match="the file should be a JSON object"):
         read_config(path)
 
 
 def test_the_config_is_found_beside_the_model(tmp_path: Path) -> None:
     model = tmp_path / "voice.onnx"
-    with pytest.raises(VoiceError, match="no config beside it"):
+    with pytest.raises(VitsVoiceError, match="no config beside it"):
         config_path(model)
     (tmp_path / "other.json").touch()
     assert config_path(model).name == "other.json"
@@ -207,7 +207,7 @@ def test_a_config_as_it_is_found_is_read(tmp_path: Path, kind: str, encoding: st
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, fields: dict[str, object], said: str) -> None:
-    with pytest.raises(VoiceError, match=rf"voice\.onnx\.json: {said}"):
+    with pytest.raises(VitsVoiceError, match=rf"voice\.onnx\.json: {said}"):
         config(tmp_path, **fields)
 
 
@@ -215,5 +215,5 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, fields: dict[str, object],
 def test_what_is_no_config_is_named(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "voice.onnx.json"
     path.write_bytes(data)
-    with pytest.raises(VoiceError, match=r"voice\.onnx\.json: "):
+    with pytest.raises(VitsVoiceError, match=r"voice\.onnx\.json: "):
         read_config(path)

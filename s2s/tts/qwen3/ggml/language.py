@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.system.llama_context import Context, Model, Watch
+from s2s.system.llama_context import LlamaContext, LlamaModel, TensorWatch
 from s2s.system.llama_cpp import Library
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TALKER
@@ -82,7 +82,7 @@ def open_talker(
 ) -> tuple[GgmlTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
     _, quant = open_part(folder, TALKER, spec)
-    model = Model(library(), folder / TALKER, gpu_layers)
+    model = LlamaModel(library(), folder / TALKER, gpu_layers)
     _check_width(folder / TALKER, model, spec.talker.hidden)
     return GgmlTalker(model, threads, exact=quant == "f32", trace=trace), quant
 
@@ -99,7 +99,7 @@ def open_predictor(
     _, quant = open_part(folder, PREDICTOR, spec)
     lib = library()
     tables = _PredictorTables(open_tables(folder), spec, lib, threads)
-    model = Model(lib, folder / PREDICTOR, gpu_layers)
+    model = LlamaModel(lib, folder / PREDICTOR, gpu_layers)
     _check_width(folder / PREDICTOR, model, spec.predictor.hidden)
     predictor = GgmlPredictor(
         model, tables, threads, exact=quant == "f32", draft_tokens=draft_tokens, trace=trace
@@ -107,12 +107,12 @@ def open_predictor(
     return predictor, quant
 
 
-def _check_width(path: Path, model: Model, width: int) -> None:
+def _check_width(path: Path, model: LlamaModel, width: int) -> None:
     if model.width != width:
         raise GGUFError(f"{path} is {model.width} wide, config.json says {width}")
 
 
-def _watch(model: Model, name: str, trace: Trace | None) -> Watch | None:
+def _watch(model: LlamaModel, name: str, trace: Trace | None) -> TensorWatch | None:
     """What shows a context's layers to ``trace``, under the reference backend's names."""
     if trace is None:
         return None
@@ -125,13 +125,13 @@ def _watch(model: Model, name: str, trace: Trace | None) -> Watch | None:
     def wanted(tensor: str) -> bool:
         return tensor.startswith(("ffn_inp-", "l_out-", "result_norm", "result_embd"))
 
-    return Watch(model.lib, model.width, wanted, see)
+    return TensorWatch(model.lib, model.width, wanted, see)
 
 
 class GgmlTalkerState:
     """One utterance's key/value cache."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: LlamaContext) -> None:
         self.context = context
 
     @property
@@ -147,7 +147,9 @@ class GgmlTalkerState:
 class GgmlTalker:
     """The talker port on llama.cpp."""
 
-    def __init__(self, model: Model, threads: int, exact: bool, trace: Trace | None = None) -> None:
+    def __init__(
+        self, model: LlamaModel, threads: int, exact: bool, trace: Trace | None = None
+    ) -> None:
         self._model = model
         self._threads = threads
         self._exact = exact
@@ -159,7 +161,7 @@ class GgmlTalker:
         if max_positions < 1:
             raise ValueError(f"max_positions is {max_positions}")
         return GgmlTalkerState(
-            Context(
+            LlamaContext(
                 self._model,
                 max_positions,
                 PREFILL_POSITIONS,
@@ -186,7 +188,7 @@ class GgmlTalker:
 class GgmlPredictorState:
     """The cache of one frame. ``forward_passes`` counts those made with it."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: LlamaContext) -> None:
         self.context = context
         self.forward_passes = 0
 
@@ -203,7 +205,7 @@ class GgmlPredictor:
 
     def __init__(
         self,
-        model: Model,
+        model: LlamaModel,
         tables: _PredictorTables,
         threads: int,
         exact: bool,
@@ -228,7 +230,7 @@ class GgmlPredictor:
         """A cache of one frame."""
         room = self._tables.groups
         return GgmlPredictorState(
-            Context(self._model, room, room, self._threads, self._exact, self._watch)
+            LlamaContext(self._model, room, room, self._threads, self._exact, self._watch)
         )
 
     def frame(

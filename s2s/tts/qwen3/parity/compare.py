@@ -22,7 +22,7 @@ from s2s.tts.qwen3.language import load_language
 from s2s.tts.qwen3.parity.quality import Quality, compare
 from s2s.tts.qwen3.parity.tensors import (
     Difference,
-    Recording,
+    TensorRecording,
     differences,
     first_divergence,
     record,
@@ -65,7 +65,7 @@ class Parity:
         self._threads = threads
         self._spec = read_spec(folder)
         self._tokenizer = Tokenizer.load(folder)
-        self._recording = Recording()
+        self._recording = TensorRecording()
         self._model = reference(folder, self._spec, self._recording if trace else no_trace)
         self._prompt = self._prompt_of(self._model)
 
@@ -83,7 +83,7 @@ class Parity:
             record(self._model, self._recording, self._prompt, codes)
         with TemporaryDirectory() as scratch:
             folder = convert(self._folder, quant, converted=Path(scratch), threads=self._threads)
-            seen = Recording()
+            seen = TensorRecording()
             model = ggml.load(folder, self._spec, self._threads, trace=seen).language
             record(model, seen, self._prompt_of(model), codes)
         found = tuple(differences(self._recording, seen))

@@ -24,7 +24,7 @@ _GREEDY = Sampling(greedy=True)
 
 
 @dataclass(slots=True)
-class Recording:
+class TensorRecording:
     """Tensors by the moment and name, in order. Give it to a backend as its ``Trace``."""
 
     moment: str = ""
@@ -42,7 +42,9 @@ class Recording:
         self.tensors[key if count == 1 else f"{key} (pass {count})"] = value.astype(np.float32)
 
 
-def record(model: LanguageModel[T, P], recording: Recording, prompt: Prompt, codes: Ids) -> None:
+def record(
+    model: LanguageModel[T, P], recording: TensorRecording, prompt: Prompt, codes: Ids
+) -> None:
     """Run a model over a prompt and given frames of codes, int64 [frames, G].
 
     ``recording`` must be the trace the model was opened with, to see its layers; what the ports
@@ -80,7 +82,7 @@ class Difference:
     relative: float
 
 
-def differences(one: Recording, other: Recording) -> Iterator[Difference]:
+def differences(one: TensorRecording, other: TensorRecording) -> Iterator[Difference]:
     """Every tensor that both have, in the first's order."""
     for name, value in one.tensors.items():
         theirs = other.tensors.get(name)
@@ -92,7 +94,9 @@ def differences(one: Recording, other: Recording) -> Iterator[Difference]:
         yield Difference(name, absolute, absolute / size if size else absolute)
 
 
-def first_divergence(one: Recording, other: Recording, tolerance: float) -> Difference | None:
+def first_divergence(
+    one: TensorRecording, other: TensorRecording, tolerance: float
+) -> Difference | None:
     """The first tensor whose relative difference is above ``tolerance``; None when all agree.
 
     Raises ValueError when the recordings have nothing in common.

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from s2s.models.onnx_file import Model, Node, Tensor, int_attribute, tensor
+from s2s.models.onnx_file import Node, OnnxFile, Tensor, int_attribute, tensor
 from s2s.tts.vits.graph.graph import Graph
 
 _SKEWING = frozenset({"Pad", "Reshape", "Slice"})
@@ -36,7 +36,7 @@ class _Relative:
     """float32 [1, 2w + 1, size]"""
 
 
-def narrow_attention(model: Model) -> Model:
+def narrow_attention(model: OnnxFile) -> OnnxFile:
     """`model` with every relative attention in its narrow form; unchanged where there is none."""
     graph = Graph(model)
     replaced: dict[str, list[Node]] = {}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from s2s.models.onnx_file import FLOAT, INT64, Model, Node
+from s2s.models.onnx_file import FLOAT, INT64, Node, OnnxFile
 from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.graph import Graph
 
@@ -64,7 +64,7 @@ class FlowCut:
     """[1, 2, phonemes], for the stochastic duration predictor"""
 
 
-def find_inputs(model: Model) -> Inputs:
+def find_inputs(model: OnnxFile) -> Inputs:
     """Tell a voice's inputs apart. Raises CutError when they are not a VITS voice's."""
     if not OLDEST_OPSET <= model.opset <= NEWEST_OPSET:
         raise CutError(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from s2s.models.onnx_file import Model, Node, ValueInfo
+from s2s.models.onnx_file import Node, OnnxFile, ValueInfo
 from s2s.tts.vits.errors import CutError
 
 
 class Graph:
     """A model with its edges: who makes a value, who uses it."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: OnnxFile) -> None:
         self.model = model
         self.maker: dict[str, Node] = {}
         self.users: dict[str, list[Node]] = {}
@@ -71,7 +71,7 @@ class Graph:
         found = self.before(values, stop)
         return (found & set(self.input_names)) - set(stop)
 
-    def cut(self, inputs: Mapping[str, ValueInfo], outputs: Mapping[str, ValueInfo]) -> Model:
+    def cut(self, inputs: Mapping[str, ValueInfo], outputs: Mapping[str, ValueInfo]) -> OnnxFile:
         """The part of the graph between two sets of values.
 
         Args:
@@ -94,7 +94,7 @@ class Graph:
             if any(name in made for name in node.outputs)
         ]
         weights = {name: weight for name, weight in self.model.weights.items() if name in needed}
-        return Model(
+        return OnnxFile(
             nodes,
             weights,
             list(inputs.values()),

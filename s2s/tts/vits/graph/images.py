@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from s2s.models.onnx_file import Attribute, Model, Node, Tensor, ints_attribute, tensor
+from s2s.models.onnx_file import Attribute, Node, OnnxFile, Tensor, ints_attribute, tensor
 
 _TO_IMAGE, _TO_LINE = "image/to_image", "image/to_line"
 
 
-def convolve_as_images(model: Model) -> Model:
+def convolve_as_images(model: OnnxFile) -> OnnxFile:
     """`model` with every one-dimensional convolution of stored weights as a two-dimensional one."""
     weights: dict[str, Tensor] = dict(model.weights)
     nodes: list[Node] = []

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from s2s.models.onnx_file import Model, Node
+from s2s.models.onnx_file import Node, OnnxFile
 from s2s.tts.vits.graph.graph import Graph
 
 _KEEPING = frozenset({"Cast", "Unsqueeze", "Squeeze", "Transpose", "Identity"})
 
 
-def drop_masks(model: Model, lengths: str = "lengths") -> Model:
+def drop_masks(model: OnnxFile, lengths: str = "lengths") -> OnnxFile:
     """`model` without products with, and choices by, the mask that `lengths` makes."""
     graph = Graph(model)
     outputs = set(graph.output_names)

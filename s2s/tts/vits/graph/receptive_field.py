@@ -60,7 +60,7 @@ POINTWISE = frozenset(
 )
 
 
-class Kind(Enum):
+class OperatorKind(Enum):
     """What an operator does along time."""
 
     POINTWISE = auto()
@@ -98,23 +98,23 @@ class ReceptiveField:
     hop: int
 
 
-def kind_of(node: Node, graph: Graph) -> Kind:
+def kind_of(node: Node, graph: Graph) -> OperatorKind:
     """What `node` does along time. Raises CutError where its receptive field is not known."""
     match node.op:
         case op if op in POINTWISE:
-            return Kind.POINTWISE
+            return OperatorKind.POINTWISE
         case "Conv":
-            return Kind.CONV
+            return OperatorKind.CONV
         case "ConvTranspose":
-            return Kind.UPSAMPLE
+            return OperatorKind.UPSAMPLE
         case "Split" | "Concat" if _axis(node.int_attribute("axis", 0)) == _CHANNEL_AXIS:
-            return Kind.CHANNELS
+            return OperatorKind.CHANNELS
         case "Slice" if slice_axes(node, graph) == (_CHANNEL_AXIS,):
-            return Kind.CHANNELS
+            return OperatorKind.CHANNELS
         case "Unsqueeze" | "Squeeze":
-            return Kind.FINISH
+            return OperatorKind.FINISH
         case "Shape":
-            return Kind.SHAPE
+            return OperatorKind.SHAPE
     raise CutError(f"operator {node.op} ('{node.name}'): how far it sees along time is not known")
 
 
@@ -176,12 +176,12 @@ def receptive_field(graph: Graph, sources: Iterable[str], output: str) -> Recept
         left, right = max(x for x, _ in wanted), max(x for _, x in wanted)
         data = node.inputs
         match kind_of(node, graph):
-            case Kind.CONV:
+            case OperatorKind.CONV:
                 kernel = kernel_of(node, graph)
                 left += kernel.pads[0]
                 right += kernel.extent - kernel.pads[0]
                 data = node.inputs[:1]
-            case Kind.UPSAMPLE:
+            case OperatorKind.UPSAMPLE:
                 kernel = kernel_of(node, graph)
                 left = max(0, (left - kernel.pads[0] + kernel.size - 1) // kernel.stride)
                 right = max(0, (right - 1 + kernel.pads[0]) // kernel.stride + 1)
@@ -214,7 +214,7 @@ def _rates(graph: Graph, sources: list[str], moving: set[str]) -> dict[str, int]
         if len(incoming) > 1:
             raise CutError(f"'{node.name}' mixes values of different rates {sorted(incoming)}")
         rate = incoming.pop()
-        if kind_of(node, graph) is Kind.UPSAMPLE:
+        if kind_of(node, graph) is OperatorKind.UPSAMPLE:
             rate *= kernel_of(node, graph).stride
         rates.update((name, rate) for name in node.outputs)
     return rates

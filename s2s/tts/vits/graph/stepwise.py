@@ -27,8 +27,8 @@ from s2s.models.onnx_file import (
     FLOAT,
     INT64,
     Attribute,
-    Model,
     Node,
+    OnnxFile,
     Tensor,
     ValueInfo,
     int_attribute,
@@ -39,7 +39,7 @@ from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.graph.receptive_field import (
     Kernel,
-    Kind,
+    OperatorKind,
     constant_ints,
     kernel_of,
     kind_of,
@@ -52,7 +52,7 @@ _END = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StepState:
     """A value kept from step to step, float32 [1, channels, length]."""
 
     source: str
@@ -87,7 +87,7 @@ class Edge:
 class Steps:
     """What to feed a graph that runs in steps, besides the frames."""
 
-    states: tuple[State, ...]
+    states: tuple[StepState, ...]
     tails: tuple[Tail, ...]
     edges: tuple[Edge, ...]
     lag: int
@@ -122,8 +122,8 @@ def step_inputs(steps: Steps, *, first: bool, last: bool) -> dict[str, Array]:
 
 
 def make_stepwise(
-    model: Model, moving: Mapping[str, int], output: str, mask: str | None = None
-) -> tuple[Model, Steps]:
+    model: OnnxFile, moving: Mapping[str, int], output: str, mask: str | None = None
+) -> tuple[OnnxFile, Steps]:
     """Rewrite `model` to run in steps; gives the new graph and what to feed it.
 
     Args:
@@ -153,7 +153,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Rewriter:
-    model: Model
+    model: OnnxFile
     sources: Mapping[str, int]
     output: str
     mask: str | None
@@ -163,7 +163,7 @@ class _Rewriter:
     numbers: dict[str, float] = field(init=False)
     nodes: list[Node] = field(default_factory=list)
     weights: dict[str, Tensor] = field(default_factory=dict)
-    states: list[State] = field(default_factory=list)
+    states: list[StepState] = field(default_factory=list)
     tails: dict[tuple[int, int], Tail] = field(default_factory=dict)
     edges: dict[tuple[int, int, int], Edge] = field(default_factory=dict)
     padded: dict[tuple[str, Kernel], str] = field(default_factory=dict)
@@ -184,17 +184,17 @@ class _Rewriter:
             self.nodes.append(node)
             return
         match kind_of(node, self.graph):
-            case Kind.SHAPE:
+            case OperatorKind.SHAPE:
                 return
-            case Kind.POINTWISE:
+            case OperatorKind.POINTWISE:
                 self._pointwise(node)
-            case Kind.CONV:
+            case OperatorKind.CONV:
                 self._convolution(node)
-            case Kind.UPSAMPLE:
+            case OperatorKind.UPSAMPLE:
                 self._upsample(node)
-            case Kind.CHANNELS:
+            case OperatorKind.CHANNELS:
                 self._channels(node)
-            case Kind.FINISH:
+            case OperatorKind.FINISH:
                 if node.outputs[0] != self.output:
                     raise CutError(f"'{node.name}' ({node.op}) is in the middle of the graph")
                 self.values[self.output] = self.values[node.inputs[0]]
@@ -350,7 +350,7 @@ class _Rewriter:
 
     def _state(self, value: _Value, length: int, initial: int) -> str:
         name = f"state_{len(self.states)}"
-        self.states.append(State(name, f"{name}_next", value.channels, initial))
+        self.states.append(StepState(name, f"{name}_next", value.channels, initial))
         return name
 
     def _keep_end(self, name: str, length: int) -> None:
@@ -389,7 +389,7 @@ class _Rewriter:
         axis = self._weight(np.array([2], np.int64))
         self.nodes.append(Node("Slice", (name, start, end, axis), (out,)))
 
-    def finish(self) -> tuple[Model, Steps]:
+    def finish(self) -> tuple[OnnxFile, Steps]:
         """The rewritten graph, without nodes that nothing needs."""
         if self.output not in self.values:
             raise CutError(f"'{self.output}' does not depend on the frames")
@@ -404,7 +404,7 @@ class _Rewriter:
         outputs = [ValueInfo(audio, FLOAT, (1, result.channels, None))]
         outputs += [ValueInfo(s.result, FLOAT, (1, s.channels, None)) for s in self.states]
         inputs = {v.name: v for v in [*moving, *fixed, *states, *tails, *edges]}
-        whole = Model(
+        whole = OnnxFile(
             self.nodes,
             {**self.model.weights, **self.weights},
             list(inputs.values()),

@@ -15,7 +15,7 @@ from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.ggml import language as ggml
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.parity.tensors import Recording, differences, first_divergence, record
+from s2s.tts.qwen3.parity.tensors import TensorRecording, differences, first_divergence, record
 from s2s.tts.qwen3.reference import (
     Cache,
     ReferenceEmbeddings,
@@ -55,8 +55,8 @@ def folder(tiny_qwen3: Callable[[str], Path]) -> Path:
     return tiny_qwen3("1.7b-voicedesign")
 
 
-def recorded(folder: Path, weights: Checkpoint) -> Recording:
-    spec, seen = read_spec(folder), Recording()
+def recorded(folder: Path, weights: Checkpoint) -> TensorRecording:
+    spec, seen = read_spec(folder), TensorRecording()
     model = reference(spec, weights, seen)
     prompt = PromptBuilder(spec, Tokenizer.load(folder), model.embeddings).build(Request("Hi."))
     record(model, seen, prompt, CODES)
@@ -87,7 +87,7 @@ def test_the_damaged_weight_is_found(weight: str, first: str, folder: Path) -> N
 
 def test_recordings_of_nothing_in_common_are_refused() -> None:
     with pytest.raises(ValueError, match="in common"):
-        first_divergence(Recording(), Recording(), 1.0)
+        first_divergence(TensorRecording(), TensorRecording(), 1.0)
 
 
 @pytest.mark.ggml
@@ -100,7 +100,7 @@ def test_ggml_is_compared_layer_by_layer(
 ) -> None:
     spec = read_spec(folder)
     whole = recorded(folder, open_checkpoint(folder, spec))
-    seen = Recording()
+    seen = TensorRecording()
     converted = convert(folder, quant, converted=tmp_path)
     model = ggml.load(converted, spec, 1, trace=seen).language
     prompt = PromptBuilder(spec, Tokenizer.load(folder), model.embeddings).build(Request("Hi."))

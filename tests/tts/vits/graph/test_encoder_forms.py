@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.models.onnx_file import Model, read_model, write_model
+from s2s.models.onnx_file import OnnxFile, read_model, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.graph.attention import narrow_attention
 from s2s.tts.vits.graph.masks import drop_masks
@@ -18,7 +18,7 @@ NARROW = narrow_attention(ENCODER)
 QUICK = drop_masks(NARROW)
 
 
-def count(model: Model, op: str) -> int:
+def count(model: OnnxFile, op: str) -> int:
     return sum(node.op == op for node in model.nodes)
 
 
@@ -37,7 +37,7 @@ def spoken(session, ids: list[int]) -> list[np.ndarray]:
 @pytest.mark.parametrize("model", [NARROW, QUICK], ids=["narrow", "quick"])
 @settings(max_examples=30)
 @given(ids=st.lists(st.integers(0, 63), min_size=1, max_size=40))
-def test_every_length_gives_the_same(model: Model, ids: list[int]) -> None:
+def test_every_length_gives_the_same(model: OnnxFile, ids: list[int]) -> None:
     session = onnx_session(write_model(model))
     for one, other in zip(spoken(PLAIN, ids), spoken(session, ids), strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)

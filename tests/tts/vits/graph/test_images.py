@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s.models.onnx_file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
+from s2s.models.onnx_file import FLOAT, Node, OnnxFile, ValueInfo, read_model, tensor, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import decode_at_once, fixed_inputs, random_frames
 from s2s.tts.vits.graph.images import convolve_as_images
@@ -29,7 +29,7 @@ def test_the_sound_stays(name: str, cut: Cut) -> None:
 
 
 def test_a_computed_weight_stays_a_line() -> None:
-    model = Model(
+    model = OnnxFile(
         [Node("Neg", ("w",), ("v",)), Node("Conv", ("x", "v"), ("y",))],
         {"w": tensor("w", np.ones((1, 1, 3), np.float32))},
         [ValueInfo("x", FLOAT, (1, 1, None))],
@@ -40,7 +40,7 @@ def test_a_computed_weight_stays_a_line() -> None:
 
 
 def test_one_weight_of_two_convolutions_is_stored_once() -> None:
-    model = Model(
+    model = OnnxFile(
         [Node("Conv", ("x", "w"), ("y",)), Node("Conv", ("y", "w"), ("z",))],
         {"w": tensor("w", np.full((1, 1, 2), 0.5, np.float32))},
         [ValueInfo("x", FLOAT, (1, 1, None))],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s.models.onnx_file import FLOAT, Model, Node, ValueInfo, read_model, tensor, write_model
+from s2s.models.onnx_file import FLOAT, Node, OnnxFile, ValueInfo, read_model, tensor, write_model
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.check import FramesOf, decode_at_once, fixed_inputs, random_frames
 from s2s.tts.vits.errors import CutError
@@ -54,14 +54,14 @@ def test_a_graph_of_unknown_receptive_field_gets_the_safe_context() -> None:
     assert (context.left, context.right, hop) == (32, 32, None)
 
 
-def conv(name: str, **attributes: tuple[int, ...]) -> Model:
+def conv(name: str, **attributes: tuple[int, ...]) -> OnnxFile:
     from s2s.models.onnx_file import ints_attribute
 
     node = Node(
         name, ("x", "w"), ("y",), "the node", "",
         tuple(ints_attribute(key, value) for key, value in attributes.items()),
     )  # fmt: skip
-    return Model(
+    return OnnxFile(
         [node],
         {"w": tensor("w", np.ones((1, 1, 4), np.float32))},
         [ValueInfo("x", FLOAT, (1, 1, "t"))],
@@ -88,7 +88,7 @@ def test_by_hand() -> None:
         (conv("MaxPool", kernel_shape=(3,)), "not known"),
     ],
 )
-def test_what_is_not_understood_is_refused(model: Model, reason: str) -> None:
+def test_what_is_not_understood_is_refused(model: OnnxFile, reason: str) -> None:
     with pytest.raises(CutError, match=reason):
         receptive_field(Graph(model), ["x"], "y")
 
