@@ -14,7 +14,7 @@ measures whether it loses anything by that. Whatever fails raises a `VitsError`.
 
 from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.engine import OneShotEngine, Piece, Utterance, VitsEngine, load_engine
-from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VitsError, VitsVoiceError
+from s2s.tts.vits.errors import CutError, SpeechError, VitsError, VitsFileError, VitsVoiceError
 from s2s.tts.vits.phonemes import Phonemizer, make_phonemizer
 from s2s.tts.vits.reference import Comparison
 from s2s.tts.vits.speech import Manner, TimedSound, VitsVoice, load_voice
@@ -27,7 +27,6 @@ __all__ = [
     "Comparison",
     "CutError",
     "Manner",
-    "ModelFileError",
     "OneShotEngine",
     "Phonemizer",
     "Piece",
@@ -40,6 +39,7 @@ __all__ = [
     "Verification",
     "VitsEngine",
     "VitsError",
+    "VitsFileError",
     "VitsVoice",
     "VitsVoiceError",
     "VoiceConfig",

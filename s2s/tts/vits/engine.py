@@ -245,8 +245,8 @@ def load_engine(
         cache: for what was cut, when the voice's own folder can't be written.
 
     Raises:
-        VoiceError: no voice there, or a config that can't be used.
-        ModelFileError: a file that is not a usable ONNX model.
+        VitsVoiceError: no voice there, or a config that can't be used.
+        VitsFileError: a file that is not a usable ONNX model.
         CutError: two graphs that don't fit together, or a graph that is no VITS voice at all.
     """
     model = model_path(Path(path))

@@ -13,7 +13,7 @@ class VitsError(StageError):
     """A voice that cannot be loaded, or cannot say something."""
 
 
-class ModelFileError(VitsError):
+class VitsFileError(VitsError):
     """A file that is no usable ONNX model. The message names the file and the reason."""
 
 
@@ -31,8 +31,8 @@ class SpeechError(VitsError):
 
 @contextmanager
 def model_file_errors() -> Iterator[None]:
-    """A file that the reader of the ONNX format refuses meanwhile is a `ModelFileError`."""
+    """A file that the reader of the ONNX format refuses meanwhile is a `VitsFileError`."""
     try:
         yield
     except OnnxFileError as error:
-        raise ModelFileError(str(error)) from error
+        raise VitsFileError(str(error)) from error

@@ -37,7 +37,7 @@ def make_phonemizer(config: VoiceConfig) -> Phonemizer:
     """The phonemiser that a voice needs.
 
     Raises:
-        VoiceError: it is not installed, or there is none for this voice.
+        VitsVoiceError: it is not installed, or there is none for this voice.
     """
     if config.phoneme_type == "text":
         return TextPhonemizer()

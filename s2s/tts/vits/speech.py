@@ -86,7 +86,7 @@ class VitsVoice:
             stop: asked before every piece of work; when true the iterator ends.
 
         Raises:
-            VoiceError: no phonemiser, or no such speaker.
+            VitsVoiceError: no phonemiser, or no such speaker.
             SpeechError: the voice can't say this.
         """
         sentences = self.phonemizer.sentences(text)

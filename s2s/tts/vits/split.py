@@ -29,7 +29,7 @@ from s2s.tts.vits.check import (
     parts_sounds,
     whole_feed,
 )
-from s2s.tts.vits.errors import CutError, ModelFileError, VitsVoiceError, model_file_errors
+from s2s.tts.vits.errors import CutError, VitsFileError, VitsVoiceError, model_file_errors
 from s2s.tts.vits.graph.attention import narrow_attention
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.graph.images import convolve_as_images
@@ -86,7 +86,7 @@ def split_voice(model: Path, *, cache: Path | None = None, anew: bool = False) -
         anew: cut again even if that was done before.
 
     Raises:
-        ModelFileError: the file is not a usable ONNX model.
+        VitsFileError: the file is not a usable ONNX model.
         CutError: the graph can't be cut anywhere, or what came out is not the same voice.
     """
     return _kept(
@@ -120,8 +120,8 @@ def prepare_voice(path: str | Path, *, cache: Path | None = None, anew: bool = F
         anew: as for `split_voice`; a pair is never cut.
 
     Raises:
-        VoiceError: no voice there.
-        ModelFileError, CutError: as for `split_voice`.
+        VitsVoiceError: no voice there.
+        VitsFileError, CutError: as for `split_voice`.
     """
     model = model_path(Path(path))
     decoder = decoder_beside(model)
@@ -131,7 +131,7 @@ def prepare_voice(path: str | Path, *, cache: Path | None = None, anew: bool = F
 
 
 def model_path(path: Path) -> Path:
-    """The model file meant by `path`, a file or a folder with one voice. Raises VoiceError."""
+    """The model file meant by `path`, a file or a folder with one voice. Raises VitsVoiceError."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -316,5 +316,5 @@ def _hash_files(*paths: Path) -> str:
                 while block := file.read(1 << 20):
                     digest.update(block)
         except OSError as error:
-            raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from error
+            raise VitsFileError(f"{path}: cannot be read ({error.strerror})") from error
     return digest.hexdigest()

@@ -80,7 +80,7 @@ def verify_voice(path: str | Path, *, original: str | Path | None = None) -> Ver
         original: the single graph that a pair was made from, for the check of the rhythm.
 
     Raises:
-        VoiceError, ModelFileError, CutError: as for `load_engine`.
+        VitsVoiceError, VitsFileError, CutError: as for `load_engine`.
     """
     model = model_path(Path(path))
     decoder = decoder_beside(model)

@@ -68,7 +68,7 @@ class VoiceConfig:
         """The number of a speaker by name or number; None is the first.
 
         Raises:
-            VoiceError: no such speaker.
+            VitsVoiceError: no such speaker.
         """
         if speaker is None:
             return 0
@@ -133,7 +133,7 @@ def config_path(model: Path) -> Path:
     """Where a model's config lies: `<model>.onnx.json`, `<model>.json` or the folder's one JSON.
 
     Raises:
-        VoiceError: nowhere.
+        VitsVoiceError: nowhere.
     """
     for path in (model.with_name(model.name + ".json"), model.with_suffix(".json")):
         if path.is_file():
@@ -147,7 +147,7 @@ def config_path(model: Path) -> Path:
 
 
 def read_config(path: str | Path) -> VoiceConfig:
-    """Read a voice's config. Raises VoiceError."""
+    """Read a voice's config. Raises VitsVoiceError."""
     path = Path(path)
     try:
         told = json.loads(decode(path.read_bytes()))

@@ -14,7 +14,7 @@ from s2s.models.onnx_file import read_model
 from s2s.tts.vits.check import QUIET, Trial, whole_feed
 from s2s.tts.vits.encoding import Scales, TokenFrames
 from s2s.tts.vits.engine import OneShotEngine, Utterance, VitsEngine, load_engine
-from s2s.tts.vits.errors import CutError, ModelFileError, SpeechError, VitsVoiceError
+from s2s.tts.vits.errors import CutError, SpeechError, VitsFileError, VitsVoiceError
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.pace import measure_pace
 from s2s.tts.vits.reference import TOLERANCE, ReferenceSounds, difference
@@ -221,7 +221,7 @@ def test_a_model_that_is_no_voice_is_an_error(tmp_path: Path) -> None:
         load_engine(tmp_path)
     (tmp_path / "voice.json").write_text(json.dumps({"phoneme_id_map": IDS}))
     (tmp_path / "voice.onnx").write_bytes(b"no")
-    with pytest.raises((ModelFileError, CutError)):
+    with pytest.raises((VitsFileError, CutError)):
         load_engine(tmp_path)
 
 

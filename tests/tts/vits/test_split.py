@@ -22,7 +22,7 @@ from s2s.models.onnx_file import (
 )
 from s2s.tts.vits import split as split_module
 from s2s.tts.vits.check import TRIALS, parts_sounds
-from s2s.tts.vits.errors import CutError, ModelFileError
+from s2s.tts.vits.errors import CutError, VitsFileError
 from s2s.tts.vits.graph.cuts import find_decoder, find_flow, find_inputs
 from s2s.tts.vits.graph.graph import Graph
 from s2s.tts.vits.parts import adopt_pair, cut_voice
@@ -207,12 +207,12 @@ def test_a_model_that_is_no_voice_is_refused(tmp_path: Path) -> None:
 def test_a_truncated_voice_is_refused(voice: Callable[[str], Path]) -> None:
     model = voice("plain")
     model.write_bytes(model.read_bytes()[:-1000])
-    with pytest.raises(ModelFileError, match="truncated"):
+    with pytest.raises(VitsFileError, match="truncated"):
         split_voice(model)
 
 
 def test_a_missing_voice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="cannot be read"):
+    with pytest.raises(VitsFileError, match="cannot be read"):
         split_voice(tmp_path / "none.onnx")
 
 
