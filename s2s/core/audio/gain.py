@@ -34,8 +34,12 @@ SURE_S = 1.0
 _FRAME_S = 0.03
 _LOUD_S = 0.5
 _LOUDEST_OF, _LOUD_BLOCKS = 16, 5
-"""A stream is as loud as five of its last sixteen blocks (half a second): a click is no voice, and
-a breath before the first word is over before it is made loud."""
+"""A stream is as loud as five of its last sixteen blocks (half a second): a click is no voice."""
+_STEADY_OF, _STEADY_BLOCKS = 31, 16
+"""It is raised when half of the last second is above its quiet moments: a breath, or the noise of a
+microphone that has just been opened, is over by then and the first loud word has come."""
+LOUDEST_DB = -20.0
+"""No block is raised above this, so that who comes closer is not clipped."""
 _REMEMBERED_BLOCKS = 10 * PIPELINE_HZ // BLOCK_SAMPLES
 _FLOOR_DB = -100.0
 
@@ -110,9 +114,11 @@ class MicrophoneGain:
         self._only_zeros = self._only_zeros and not block.any()
         self._levels.append(max(_FLOOR_DB, rms_db(block - block.mean())))
         self._listen()
-        before, self._factor = self._factor, 10 ** (self._gain_db / 20)
+        gain_db = min(self._gain_db, max(0.0, LOUDEST_DB - self._levels[-1]))
+        before, self._factor = self._factor, 10 ** (gain_db / 20)
         if before == self._factor == 1.0:
             return block
+        before = min(before, self._factor)  # down at once, up by a ramp
         ramp = np.linspace(before, self._factor, len(block) + 1, dtype=np.float32)[1:]
         return _amplified(block, ramp)
 
@@ -131,8 +137,7 @@ class MicrophoneGain:
         return f"'{device}' is quiet: {level_hint(self.level_db, self._gain_db)}"
 
     def _listen(self) -> None:
-        recent = sorted(list(self._levels)[-_LOUDEST_OF:])
-        now_db = recent[-_LOUD_BLOCKS] if len(recent) >= _LOUD_BLOCKS else _FLOOR_DB
+        now_db = self._reached_db(_LOUDEST_OF, _LOUD_BLOCKS)
         forgotten = FORGET_DB_PER_S * BLOCK_SAMPLES / PIPELINE_HZ
         self.level_db = max(now_db, self.level_db - forgotten)
         if self.level_db >= QUIET_DB:
@@ -140,9 +145,16 @@ class MicrophoneGain:
             self._raised_samples = 0
             return
         floor_db = float(np.percentile(np.fromiter(self._levels, dtype=np.float64), 10))
-        if now_db - floor_db >= SPEECH_OVER_NOISE_DB and now_db > TARGET_DB - 2 * MAX_GAIN_DB:
+        steady_db = self._reached_db(_STEADY_OF, _STEADY_BLOCKS)
+        loud = self._reached_db(_LOUDEST_OF, 1) >= QUIET_DB  # it may be the first loud word
+        if not loud and steady_db - floor_db >= SPEECH_OVER_NOISE_DB:
             self._gain_db = gain_for(self.level_db)
             self._raised_samples += BLOCK_SAMPLES
+
+    def _reached_db(self, blocks: int, times: int) -> float:
+        """The level that the last `blocks` reach `times` times."""
+        recent = sorted(list(self._levels)[-blocks:])
+        return recent[-times] if len(recent) >= times else _FLOOR_DB
 
 
 def level_hint(level_db: float, gain_db: float) -> str:

@@ -121,6 +121,27 @@ def test_a_quiet_voice_after_a_loud_one_is_not_the_persons():
     assert gain.gain_db == 0.0
 
 
+@pytest.mark.parametrize("noise_s", [0.1, 0.3, 0.45])
+@pytest.mark.parametrize("noise_db", [-60.0, -50.0, -42.0])
+def test_noise_before_the_first_word_changes_nothing(noise_s: float, noise_db: float):
+    """A stream of zeros, then a microphone's noise for a moment, then speech at the usual level."""
+    noise = RANDOM.standard_normal(int(noise_s * 16_000)) * 10 ** (noise_db / 20)
+    said = SPEECH[np.argmax(np.abs(SPEECH) > 0.05) :]
+    stream = np.concatenate([np.zeros(16_000), noise, said]).astype(np.float32)
+    heard = through(MicrophoneGain(), stream)
+    assert np.array_equal(heard, stream[: len(heard)])
+
+
+def test_a_loud_word_in_a_raised_stream_is_not_clipped():
+    gain = MicrophoneGain()
+    room = (RANDOM.standard_normal(16_000) * 1e-5).astype(np.float32)
+    through(gain, np.concatenate([room, at(-60.0), at(-60.0)]))
+    assert gain.gain_db > 20.0
+    heard = through(gain, at(-22.0))
+    assert np.abs(heard).max() < 0.95
+    assert np.array_equal(heard[16_000:], at(-22.0)[16_000 : len(heard)])
+
+
 def test_who_comes_closer_is_not_too_loud():
     gain = MicrophoneGain()
     room = (RANDOM.standard_normal(16_000) * 1e-5).astype(np.float32)
