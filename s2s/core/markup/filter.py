@@ -63,9 +63,11 @@ class MarkupFilter:
     Args:
         opens_in_thought: the template may have opened the thinking, so that the text begins inside
             it: it is held until the thinking ends, or the answer.
+        start: what comes first is the start of an answer, no part from its middle.
     """
 
-    def __init__(self, *, opens_in_thought: bool = False) -> None:
+    def __init__(self, *, opens_in_thought: bool = False, start: bool = True) -> None:
+        self._start = start
         self._buffer = ""
         self._at = 0
         """Characters of the answer before the buffer."""
@@ -119,7 +121,7 @@ class MarkupFilter:
 
     def _read_text(self, final: bool) -> bool:
         """Read up to the next sign; False when more is needed to go on."""
-        if not self._out.begun and self._out.spans.at_line_start and not self._out.spans.in_fence:
+        if self._start and not self._out.begun:
             begun = self._read_start(final)
             if begun is not None:
                 return begun

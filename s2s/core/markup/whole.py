@@ -7,9 +7,13 @@ from s2s.core.markup.filter import MarkupFilter
 from s2s.core.markup.output import Visible, Withdrawn
 
 
-def visible_spans(text: str) -> list[Visible]:
-    """What of a whole text is for the person."""
-    filter = MarkupFilter()
+def visible_spans(text: str, *, start: bool = True) -> list[Visible]:
+    """What of a whole text is for the person.
+
+    Args:
+        start: it is the start of an answer, where a role's name alone and bare JSON count too.
+    """
+    filter = MarkupFilter(start=start)
     kept: list[Visible] = []
     for item in (*filter.push(text), *filter.flush()):
         match item:
@@ -27,11 +31,15 @@ def visible_text(text: str) -> str:
     return "".join(each.text for each in visible_spans(text))
 
 
-def hidden_edits(text: str) -> list[tuple[int, int, str]]:
-    """What to replace in `text`, as (start, end, with what), so that `visible_text` is left."""
+def hidden_edits(text: str, *, start: bool = True) -> list[tuple[int, int, str]]:
+    """What to replace in `text`, as (start, end, with what), so that `visible_text` is left.
+
+    Args:
+        start: as for `visible_spans`.
+    """
     edits: list[tuple[int, int, str]] = []
     end = 0
-    for each in visible_spans(text):
+    for each in visible_spans(text, start=start):
         if each.at > end or each.spaced:
             edits.append((end, each.at, " " if each.spaced else ""))
         end = each.at + len(each.text) - each.spaced

@@ -51,7 +51,7 @@ def speakable(text: str, language: str | None = None, lexicon: Lexicon | None = 
     lexicon = lexicon or _NO_LEXICON
     code = language.split("-")[0].split("_")[0].lower() if language else guess_language(text)
     tracked = Tracked(text)
-    tracked.edit(hidden_edits(text))
+    tracked.edit(hidden_edits(text, start=False))
     plain_forms(tracked)
     read_formulas(tracked)
     squeeze(tracked)

@@ -353,3 +353,8 @@ def test_plain_text_is_not_held_back() -> None:
 )
 def test_a_thought_that_a_prompt_opens_is_seen(prompt: str, sign: str) -> None:
     assert opened_thought(prompt) == sign
+
+
+def test_a_piece_from_the_middle_may_begin_with_a_role() -> None:
+    assert hidden_edits("model\nis the word", start=False) == []
+    assert hidden_edits("model\nis the word") == [(0, 6, "")]
