@@ -25,17 +25,20 @@ CODES = tuple(CODES_TEXT.split())
 _CODE = "|".join(CODES)
 _CURRENCY = rf"(?:(?:US|CA|AU|NZ|HK|R|C|A|S)?[{CURRENCY_CHARS}]|(?:{_CODE})\b)"
 _NUMBER_AHEAD = rf"(?=(?:{_CURRENCY} ?)?(?:[.,]?\d|[½⅓⅔¼¾⅕-⅞⅐⅑⅒∞√]))"
-_OPENING = "\\s–—(\\[{\"'«»‹›<>=≤≥≈≠*×·÷/:;,|~`_（「『【《：；，。、！？…"
+_OPENING = "\\s–—(\\[{\"'«»‹›‚<>=≤≥≈≠*×·÷/:;,|~`_（「『【《：；，。、！？…"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_HAN_UNIT = "年月日号時时点分秒度元円万亿億个個人岁歳页頁章节楼层層階天周週米回番話巻"
+"""After a number and one of these a dash is a range."""
 _PLUS_MINUS = re.compile(rf"(?<![0-9A-Za-z_+])\+ ?/?[-–−] ?{_NUMBER_AHEAD}|\(\+/?[-–−]\)")
 _DOT_TIMES = re.compile(r"(?<=\d) ?[·⋅∙] ?(?=\d)")
 _AFTER_CURRENCY = re.compile(
     rf"(?<![0-9A-Za-z_$/])(?<!\d )({_CURRENCY} ?)[-–−] ?(?=\d)(?![\d.,]+ ?%)"
 )
 _HYPHEN_SIGN = re.compile(
-    rf"(?:^|(?<=[{_OPENING}])(?<!\d[\"'])|(?<=[{_HAN}])(?<!\d[{_HAN}])(?<!\d[{_HAN}]{{2}})"
-    rf"(?<![%℃][{_HAN}]))(?:-|(?<!\d )–){_NUMBER_AHEAD}"
-    rf"|(?<=[:=(：] )[-–] ?{_NUMBER_AHEAD}",
+    rf"(?:^|(?<=[{_OPENING}])(?<!\d[\"'])"
+    rf"|(?<=[{_HAN}])(?<!\d[{_HAN_UNIT}])(?<!\d公里)(?<!\d公斤)"
+    rf"(?<!\d小时)(?<!\d分钟))(?:-|(?<!\d )–){_NUMBER_AHEAD}"
+    rf"|(?<=[:=(：,;] )[-–] ?{_NUMBER_AHEAD}",
 )
 _VARIABLE_MINUS = re.compile(
     r"(?<=\b[b-df-hj-np-tvwxz]) [-–] (?=\d|[a-z]\b|\()|(?<=[\d)]) [-–] (?=[b-df-hj-np-tvwxz]\b)"

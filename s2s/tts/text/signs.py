@@ -64,7 +64,7 @@ def with_gaps(match: re.Match[str], words: str) -> str:
     return f"{words} " if opened else f" {words} "
 
 
-_OPENERS = frozenset("(\"'«„“‘[¿¡‹")
+_OPENERS = frozenset("(\"'«»„“‘‚[¿¡‹›")
 _CURRENCY = re.compile(f"[{CURRENCY_CHARS}]")
 
 

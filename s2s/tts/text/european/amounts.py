@@ -180,7 +180,8 @@ class Amounts:
         one, many, _ = self._unit_noun(unit, None)
         if whole or self._words.language == "de":
             return f"{part} {many}"
-        return f"{part} {'di' if self._words.language == 'it' else 'de'} {one.partition(' ')[2]}"
+        joint = {"fr": " d'", "it": " di "}.get(self._words.language, " de ")
+        return part + of(joint, one.partition(" ")[2])
 
     def _ratio(self, match: re.Match[str], *, cued: bool) -> str:
         if cued and not self._ratio_cue.search(

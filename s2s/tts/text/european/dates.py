@@ -23,11 +23,11 @@ _CUES = {"fr": "le|du|au|dès le", "es": "el|del|al|día", "it": "il|dal|al|del"
 _YEAR_SPAN = re.compile(r"(?<![\w.,/-])((?:1[1-9]|20)\d\d)/(\d{2}|\d{4})(?![\w/]|[.,]\d)")
 _HOUR = r"(?:[01]?\d|2[0-4])"
 _CLOCK = re.compile(
-    rf"(?<![\w:.,−])({_HOUR}) ?(?::|[hH] ?)([0-5]\d)(?::([0-5]\d))?"
+    rf"(?<![\w:.,/−])({_HOUR}) ?(?::|[hH] ?)([0-5]\d)(?::([0-5]\d))?"
     r"(?: ?(?:Uhr|horas?|heures?|hrs|h|H|min)(?!\w))?(?![\w:]|[.,]\d)"
-    rf"|(?<![\w:.,−])({_HOUR})\.([0-5]\d) ?(?:Uhr|h|H)(?!\w)"
+    rf"|(?<![\w:.,/−])({_HOUR})\.([0-5]\d) ?(?:Uhr|h|H)(?!\w)"
     rf"|(?:(?<=\bore )|(?<=\balle )|(?<=\bdalle )|(?<=\bàs ))({_HOUR})\.([0-5]\d)(?!\d|[.,]\d|%)"
-    rf"|(?<![\w:.,−])({_HOUR}) ?(?:[hH]|Uhr)(?![\w/])"
+    rf"|(?<![\w:.,/−])({_HOUR}) ?(?:[hH]|Uhr)(?![\w/])"
 )
 _CLOCK_SPAN = re.compile(r"(?<=\d[:hH][0-5]\d) ?[-–—] ?(?=\d{1,2}[:hH][0-5]\d(?!\d))")
 _GERMAN_H = re.compile(r"(?i:(?<=\bum )|(?<=\bab )|(?<=\bgegen ))(\d{1,2}) ?h\b")

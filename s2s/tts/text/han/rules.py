@@ -115,6 +115,7 @@ _PAIR = re.compile(r"(?<![\d.,:第])2(?=[个個位只隻条條张張本次天件
 _FAHRENHEIT = re.compile(rf"([−+±]?)({_N}) ?°F")
 """Japanese names the scale before the number, and so before its sign."""
 _ADD = re.compile(r"(?<=[A-Za-z0-9)²³]) ?\+ ?(?=[\w(√])")
+_TRAILING_PLUS = re.compile(r"(?<=\d)\+(?![A-Za-z\d+])")
 _SUBTRACT = re.compile(
     r"(?:(?<=[0-9)²³])|(?<=\b[a-z])) ?− ?(?=[A-Za-z0-9(√])|(?<=[\d)²³]) - (?=[\w(])"
     r"|(?<=\d)-(?=\d+ ?=)"
@@ -149,12 +150,15 @@ class _Reader:
         self._units = UNITS[language]
         units = "|".join(map(re.escape, sorted(self._units, key=len, reverse=True)))
         self._unit = re.compile(
-            rf"({_N}) ?({units})(²|³|\^2|\^3|[23](?![\d年月日]))?(?:/({units})(²|³)?)?(?![A-Za-z/])"
+            rf"(?<![A-Za-z\d.])({_N}) ?({units})(²|³|\^2|\^3|[23](?![\d年月日]))?(?:/({units})(²"
+            rf"|³)?)?(?![A-Za-z/])"
         )
         self._cue = re.compile(rf"(?:{self._grammar.cues})[^。，:;\d]{{0,8}}\Z")
 
     def read(self, text: Tracked) -> None:
         """Replace every number and sign."""
+        if self._language == "ja":
+            text.sub(_TRIANGLE, "−")
         read_roman_signs(text, re.compile(r"(?!)"))
         text.sub(_ROMAN_ORDINAL, self._roman)
         text.sub(_ROMAN_BEFORE, self._roman)
@@ -217,6 +221,7 @@ class _Reader:
     def _read_sums(self, text: Tracked) -> None:
         text.sub(_POWER, lambda m: self._power((m[1] or m[2]).translate(_SUPERSCRIPTS)))
         text.sub(_ADD, self._grammar.add)
+        text.sub(_TRAILING_PLUS, _PHONE_PLUS[self._language])
         text.sub(_SUBTRACT, self._grammar.subtract)
 
     def _plain(self, text: str) -> str:
@@ -318,6 +323,8 @@ class _Reader:
         )
 
 
+_TRIANGLE = re.compile("[△▲](?=[0-9])")
+"""The minus of Japanese accounts."""
 _PHONE_PLUS = {"zh": "加", "ja": "プラス"}
 _BOUND = re.compile(
     rf"(<=|>=|[<>≤≥]) ?([−+]?{_N} ?(?:%|°[CF]?|km|cm|mm|kg|g|m|円|ドル|人|個|歳|年|時間|分|秒)?)"
