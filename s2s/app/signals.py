@@ -78,7 +78,7 @@ def leave(code: int) -> int:
             if stream is not None:
                 try:
                     stream.flush()
-                except (OSError, ValueError):  # closed: nobody reads any more
+                except (OSError, ValueError):  # closed: it has no reader any more
                     continue
         os._exit(code)
     return code

@@ -100,7 +100,7 @@ def _written(
         print(f"note: {file}: {level_hint(made.level_db, made.gain_db)}", file=sys.stderr)
     regions = speech_regions(made.samples, vad.open())
     if not regions:
-        print(f"note: {file}: nobody speaks in it", file=sys.stderr)
+        print(f"note: {file}: no speech in it", file=sys.stderr)
     texts = [
         transcriber.transcribe(made.samples[region], language=config.session.language).text
         for region in regions

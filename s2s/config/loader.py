@@ -170,7 +170,7 @@ def _laid_over(low: Tree, high: Tree) -> Tree:
 
 def _environment_keys(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(variable, key, text) for every variable that is a setting. An empty one is not given: so
-    compose files and scripts pass on what nobody has set."""
+    compose files and scripts pass on what was not set."""
     keys: list[tuple[str, str, str]] = []
     for name, text in sorted(environment.items()):
         if not name.startswith(_ENVIRONMENT) or name in RESERVED or not text.strip():

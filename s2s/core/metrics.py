@@ -44,7 +44,7 @@ class Timeline:
     """Measures that are no points in time, such as the TTS real-time factor."""
     segments: list[Mapping[str, str | float]] = field(default_factory=list)
     """How each segment of the answer was spoken, where the TTS backend tells: why it ended, under
-    "ending", and what it counts."""
+    "stop_reason", and what it counts."""
 
     def since_speech_ms(self) -> dict[str, float]:
         """Each mark in ms after the end of speech."""
@@ -82,10 +82,10 @@ class Metrics:
         with self._lock:
             self._timeline(turn).values[name] = value
 
-    def segment(self, turn: TurnId, ending: str, measures: Mapping[str, float]) -> None:
+    def segment(self, turn: TurnId, stop_reason: str, measures: Mapping[str, float]) -> None:
         """Note how a segment of the answer was spoken, and why it ended."""
         with self._lock:
-            self._timeline(turn).segments.append({"ending": ending, **measures})
+            self._timeline(turn).segments.append({"stop_reason": stop_reason, **measures})
 
     def finish(self, turn: TurnId) -> Timeline | None:
         """The answer was heard: close and return its timeline."""

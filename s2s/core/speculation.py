@@ -28,7 +28,7 @@ class Verdict(Enum):
     """What is known about a revision of a turn."""
 
     LATEST = "latest"
-    """Newest revision, its grace is over, nobody is about to go on: it may be committed."""
+    """Newest revision, its grace is over, no speech is about to go on: it may be committed."""
     PENDING = "pending"
     """Newest revision, but the speaker may still go on."""
     STALE = "stale"
@@ -100,7 +100,7 @@ class SpeculativeTurns:
     def is_latest_after_reopen_grace(
         self, turn: TurnId, *, stale: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Wait until the grace of `turn` is over and nobody is about to re-open it.
+        """Wait until the grace of `turn` is over and it is not about to be re-opened.
 
         Args:
             turn: the revision asked about.

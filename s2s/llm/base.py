@@ -38,7 +38,7 @@ class ChatModel(Protocol):
 
     @property
     def reads_ahead(self) -> bool:
-        """`warm` with half a question saves time and costs nobody anything."""
+        """`warm` with half a question saves time and costs nothing: no server is paid for it."""
         ...
 
     def stream(

@@ -26,7 +26,7 @@ class SessionConfig:
     )
     summarise: bool = setting(
         False,
-        "Sum up old turns while nobody speaks, instead of forgetting them; wants a capable model.",
+        "Sum up old turns while it is quiet, instead of forgetting them; wants a capable model.",
     )
     speculative_tts: bool = setting(
         True, "Make the sound of an answer before it is certain that the turn is over."

@@ -135,7 +135,7 @@ class Session:
 
     @property
     def quiet(self) -> bool:
-        """Nobody speaks, nothing is being answered, nothing plays."""
+        """The person is silent, nothing is being answered, nothing plays."""
         return (
             self._turns.quiet
             and all(stage.idle for stage in self.stages)

@@ -36,7 +36,7 @@ class Standstill:
             now_s: what the clock reads.
             stages: the session's stages.
             playback: what plays the answer.
-            listening: nobody speaks, so that the answer is due.
+            listening: the person is silent, so that the answer is due.
         """
         working = self._asked is not None and any(not stage.idle for stage in stages)
         owed = listening and (working or playback.playing)

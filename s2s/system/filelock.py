@@ -11,7 +11,7 @@ from typing import IO
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`, made if missing; waits for whoever holds it.
+    """Hold the lock file `path`, made if missing; waits while another process or thread holds it.
 
     The system lets go of it when the process ends, however it ends.
     """

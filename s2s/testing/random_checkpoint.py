@@ -78,12 +78,12 @@ def write_safetensors(path: Path, tensors: list[RandomTensor], dtype: str, seed:
 def random_blocks(tensor: RandomTensor, seed: int, block: int = 1 << 22) -> Iterator[np.ndarray]:
     """The values of a tensor, float32, flat, in blocks: uniform, from the seed and the name."""
     random = np.random.Generator(np.random.PCG64([seed, zlib.crc32(tensor.name.encode())]))
-    reach = np.float32(tensor.scale * math.sqrt(3))
+    half_range = np.float32(tensor.scale * math.sqrt(3))
     left = math.prod(tensor.shape)
     while left:
         unit = random.random(min(left, block), dtype=np.float32)
         left -= unit.size
-        yield (unit * np.float32(2) - np.float32(1)) * reach + np.float32(tensor.mean)
+        yield (unit * np.float32(2) - np.float32(1)) * half_range + np.float32(tensor.mean)
 
 
 def to_bfloat16(values: np.ndarray) -> np.ndarray:

@@ -339,11 +339,11 @@ def codec_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
         yield RandomTensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
     yield from conv("encoder.downsample.conv", hidden, hidden, 4, bias=False)
     inner = config["codebook_dim"]
-    for part, books in (("semantic", 1), ("acoustic", config["num_quantizers"] - 1)):
+    for part, codebooks in (("semantic", 1), ("acoustic", config["num_quantizers"] - 1)):
         name = f"encoder.quantizer.{part}_residual_vector_quantizer"
         yield from conv(f"{name}.input_proj", inner, hidden, 1, bias=False)
         yield from conv(f"{name}.output_proj", hidden, inner, 1, bias=False)
-        for at in range(books):
+        for at in range(codebooks):
             layer = f"{name}.layers.{at}.codebook"
             yield RandomTensor(f"{layer}.initialized", (1,), 0.0, mean=1.0)
             yield from codebook(layer, "embed_sum", config["codebook_size"], inner)

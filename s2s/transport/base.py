@@ -32,7 +32,7 @@ class Transport(Protocol):
         Args:
             heard: takes one window of 512 samples at 16 kHz; may wait.
             tick: called after each window, on the same thread: deals with playback's reports.
-                True when nobody speaks, nothing is being answered and nothing plays.
+                True when the person is silent, nothing is being answered and nothing plays.
 
         Raises:
             DeviceError: the device is gone and the configuration says not to wait for it.

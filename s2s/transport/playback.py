@@ -225,7 +225,7 @@ class Playback:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Nobody plays any more: writers give up."""
+        """It will not be played any further: writers give up."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

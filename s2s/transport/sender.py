@@ -1,4 +1,4 @@
-"""The last stage: hands sound to the playback buffer and keeps the books on responses.
+"""The last stage: hands sound to the playback buffer and records which responses are open.
 
 Every response that is opened here is ended here exactly once, whatever happened to it.
 """

@@ -27,7 +27,7 @@ class Line:
     audio: Block
     """float32 [samples] at 16 kHz."""
     after_quiet_s: float | None = 0.6
-    """Said once nobody has spoken, answered or played for this long; None: at once."""
+    """Said after this much quiet: no speech, no answer, no playback. None: at once."""
     name: str = ""
 
 

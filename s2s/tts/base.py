@@ -38,7 +38,7 @@ CUT = "limit"
 class SegmentReport:
     """How one segment of a text was spoken: for the metrics, and for a notice where it was cut."""
 
-    ending: str
+    stop_reason: str
     """Why it ended, in one word: "end" when the model was done, `CUT` when it reached a limit of
     its length before, ..."""
     measures: Mapping[str, float]
@@ -47,7 +47,7 @@ class SegmentReport:
     @property
     def is_cut(self) -> bool:
         """Something of the text may not have been spoken."""
-        return self.ending == CUT
+        return self.stop_reason == CUT
 
 
 @dataclass(frozen=True, slots=True)

@@ -371,7 +371,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
     def _note(self, response: ResponseId, report: SegmentReport) -> None:
         """To the metrics; and the person is told when speech was cut."""
-        self._state.metrics.segment(response.turn, report.ending, report.measures)
+        self._state.metrics.segment(response.turn, report.stop_reason, report.measures)
         if report.is_cut:
             log.warning("speech was cut at the limit of its length: %s", dict(report.measures))
             self._state.events(Notice(CUT_NOTICE))

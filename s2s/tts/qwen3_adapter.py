@@ -273,7 +273,7 @@ class Qwen3:
         finally:
             speech.close()
         segment = speech.report.segment
-        log.debug("qwen3: %s: %s", segment.ending, segment.measures)
+        log.debug("qwen3: %s: %s", segment.stop_reason, segment.measures)
         yield AudioChunk(np.zeros(0, np.float32), report=segment)
 
     def _request(self, text: str, voice: str | None, language: str | None) -> Request:
@@ -338,7 +338,7 @@ def full_name(model: str, enrolled: bool, instruct: bool) -> str:
 
 
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
-    from s2s.tts.qwen3 import Placement, enrolled_voices, open_model  # much: not for --help
+    from s2s.tts.qwen3 import DevicePlacements, enrolled_voices, open_model  # much: not for --help
 
     home = resources.store.root
     enrolled = {entry.name for entry in enrolled_voices(home)}
@@ -350,7 +350,7 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
             home,
             quant=config.quant,
             predictor_quant=config.predictor_quant,
-            placement=Placement(
+            placement=DevicePlacements(
                 talker=config.talker or config.core,
                 predictor=config.predictor or config.core,
                 codec=config.codec,

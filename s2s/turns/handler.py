@@ -109,7 +109,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     @property
     def quiet(self) -> bool:
-        """Nobody is speaking, and no interruption is being decided."""
+        """The person is silent, and no interruption is being decided."""
         return not self._segmenter.speaking and not self._overlap.undecided
 
     # --- the stage -----------------------------------------------------------------------------

@@ -288,7 +288,7 @@ class InterruptionRules:
         return decisions
 
     def stalled(self, sample: int) -> list[Decision]:
-        """Nothing more will be heard: the reply goes on, since nobody could stop it later."""
+        """Nothing more will be heard: the reply goes on, since no decision could stop it later."""
         decisions = self.ended(sample)
         if self._state is _State.DECIDING:
             self._state, self._decided = _State.RESTORED, sample

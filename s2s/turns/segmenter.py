@@ -44,7 +44,7 @@ class SegmenterConfig:
     min_silence_ms: int = setting(64, "Silence after which speech has provisionally ended.")
     max_turn_ms: int = setting(30_000, "A longer turn is split at its quietest point.")
     max_pause_ms: int = setting(
-        10_000, "An open turn that nobody closes ends by itself after this much silence."
+        10_000, "An open turn that was not closed ends by itself after this much silence."
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Words after which nobody is done: second evidence for the end of a turn. A table, and one lookup.
+"""Words that seldom end a sentence: second evidence for the end of a turn. A table, and one lookup.
 
 An article or a conjunction in the last place proves much. Prepositions end English questions ("what
 is it for"), so they count less. Recognisers that punctuate write a full stop after nearly anything,

@@ -51,8 +51,8 @@ def test_segments_are_told_of_in_order(tmp_path: Path) -> None:
     metrics.finish(TURN)
     metrics.close()
     assert json.loads((tmp_path / "m.jsonl").read_text())["segments"] == [
-        {"ending": "end", "frames": 40, "rtf": 0.5},
-        {"ending": "repetition", "frames": 24},
+        {"stop_reason": "end", "frames": 40, "rtf": 0.5},
+        {"stop_reason": "repetition", "frames": 24},
     ]
 
 

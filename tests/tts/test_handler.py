@@ -430,7 +430,7 @@ def test_time_to_first_audio_and_real_time_factor_are_measured() -> None:
 class Counting(Voice):
     """Tells how each segment went: one that ended at once, then one that was spoken."""
 
-    ending: str = "end"
+    stop_reason: str = "end"
 
     def synthesize(
         self,
@@ -444,8 +444,8 @@ class Counting(Voice):
         yield AudioChunk(nothing, report=SegmentReport("silence", {"frames": 1}))
         self.on_chunk()
         yield from super().synthesize(text, voice=voice, language=language, stop=stop)
-        ending = "stopped" if stop() else self.ending
-        yield AudioChunk(nothing, report=SegmentReport(ending, {"frames": 12, "rtf": 0.5}))
+        stop_reason = "stopped" if stop() else self.stop_reason
+        yield AudioChunk(nothing, report=SegmentReport(stop_reason, {"frames": 12, "rtf": 0.5}))
 
 
 def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
@@ -456,14 +456,14 @@ def test_what_the_backend_counts_reaches_the_metrics_and_is_no_sound() -> None:
     timeline = rig.metrics.finish(RESPONSE.turn)
     assert timeline is not None
     assert timeline.segments == [
-        {"ending": "silence", "frames": 1},
-        {"ending": "end", "frames": 12, "rtf": 0.5},
+        {"stop_reason": "silence", "frames": 1},
+        {"stop_reason": "end", "frames": 12, "rtf": 0.5},
     ]
     assert timeline.values["tts_ttfa_ms"] == pytest.approx(50)
 
 
 def test_speech_that_was_cut_at_its_limit_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
-    rig = Rig(Counting(ending="limit"))
+    rig = Rig(Counting(stop_reason="limit"))
     rig.send(say("One."))
     assert rig.events == [Notice(CUT_NOTICE)]
     assert "frames" in caplog.text
@@ -478,7 +478,7 @@ def test_a_segment_that_was_interrupted_is_told_of_too() -> None:
     rig.send(say("Hello."))
     timeline = rig.metrics.finish(RESPONSE.turn)
     assert timeline is not None
-    assert [segment["ending"] for segment in timeline.segments] == ["silence", "stopped"]
+    assert [segment["stop_reason"] for segment in timeline.segments] == ["silence", "stopped"]
 
 
 def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> None:

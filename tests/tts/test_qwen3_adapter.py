@@ -280,7 +280,7 @@ def test_through_the_stage_sound_leaves_in_blocks_and_ends_once(speaker: Qwen3) 
     timeline = stage.metrics.finish(RESPONSE.turn)
     assert timeline is not None
     (segment,) = timeline.segments
-    assert segment["ending"] in ("end", "limit")
+    assert segment["stop_reason"] in ("end", "limit")
     assert segment["frames"] == round(whole / 0.08) + float(segment["trimmed_frames"])
     assert 5 <= float(segment["forward_passes_a_frame"]) <= 15
     assert float(segment["rtf"]) > 0

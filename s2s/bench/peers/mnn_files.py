@@ -186,7 +186,7 @@ class Vocoder(PlainLayers):
         size = (1, kernel.shape[2])
         return graph.op("Conv", *inputs, kernel_shape=size, dilations=(1, dilation), group=groups)
 
-    def spread(self, x: str, name: str, rate: int) -> str:
+    def transposed(self, x: str, name: str, rate: int) -> str:
         """A transposed convolution of stride ``rate``, cut on the right to be causal."""
         graph, kernel = self.graph, self.weights[f"{name}.weight"]
         inputs = (
@@ -298,8 +298,8 @@ class Vocoder(PlainLayers):
         inner = self.rows(self.conv(image, f"{name}.dwconv.conv", groups=self.spec.latent_dim))
         mean = graph.op("ReduceMean", inner, axes=[-1], keepdims=1)
         inner = graph.op("Sub", inner, mean)
-        spread = graph.op("ReduceMean", graph.op("Mul", inner, inner), axes=[-1], keepdims=1)
-        root = graph.op("Sqrt", graph.op("Add", spread, graph.floats(CONVNEXT_EPS)))
+        variance = graph.op("ReduceMean", graph.op("Mul", inner, inner), axes=[-1], keepdims=1)
+        root = graph.op("Sqrt", graph.op("Add", variance, graph.floats(CONVNEXT_EPS)))
         inner = self.scaled(graph.op("Div", inner, root), f"{name}.norm.weight")
         inner = graph.op("Add", inner, graph.weight(self.weights[f"{name}.norm.bias"]))
         inner = self.linear(inner, f"{name}.pwconv1")
@@ -315,7 +315,7 @@ class Vocoder(PlainLayers):
         x = self.conv(image, "decoder.decoder.0.conv")
         for at, rate in enumerate(spec.upsample_rates, start=1):
             name = f"decoder.decoder.{at}.block"
-            x = self.spread(self.snake(x, f"{name}.0"), f"{name}.1.conv", rate)
+            x = self.transposed(self.snake(x, f"{name}.0"), f"{name}.1.conv", rate)
             for unit, dilation in enumerate(DILATIONS, start=2):
                 part = f"{name}.{unit}"
                 inner = self.snake(x, f"{part}.act1")
@@ -338,7 +338,7 @@ def write_vocoder(folder: Path, codec: Path) -> None:
         image = vocoder.conv(vocoder.vectors(codes), "decoder.pre_conv.conv")
         image = vocoder.image(vocoder.transformer(image))
         for at, factor in enumerate(spec.upsampling_ratios):
-            image = vocoder.spread(image, f"decoder.upsample.{at}.0.conv", factor)
+            image = vocoder.transposed(image, f"decoder.upsample.{at}.0.conv", factor)
             image = vocoder.convnext(image, f"decoder.upsample.{at}.1")
         graph.output("wav", vocoder.wave(image), np.float32, (1, "samples"))
         graph.save({})

@@ -9,7 +9,7 @@ from pathlib import Path
 from s2s.bench.qwen3.utterances import Bench, acceptance_rate
 from s2s.tts.qwen3 import (
     UNTOUCHED,
-    Placement,
+    DevicePlacements,
     Qwen3Model,
     ScheduleConfig,
     edge_schedule,
@@ -58,7 +58,7 @@ def open_setting(setting: BenchSetting) -> Qwen3Model:
         setting.home,
         quant=setting.quant,
         predictor_quant=setting.predictor_quant,
-        placement=Placement(
+        placement=DevicePlacements(
             talker=setting.backend, predictor=setting.backend, draft_tokens=setting.draft_tokens
         ),
         threads=setting.threads,

@@ -24,7 +24,7 @@ MAX_GAIN_DB = 40.0
 SPEECH_OVER_NOISE_DB = 12.0
 """By how much a stream's loud moments must rise above its quiet ones to be taken for speech."""
 FORGET_DB_PER_S = 0.05
-"""A loud voice is remembered for minutes: a quiet one after it is somebody else's, or a television
+"""A loud voice is remembered for minutes: a quiet one after it is another person's, or a television
 in the next room."""
 SILENT_S = 10.0
 """A microphone that gives nothing but zeros for this long from its start is switched off."""

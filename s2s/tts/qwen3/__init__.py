@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.engine.sounding import Chunk
     from s2s.tts.qwen3.errors import Qwen3Error
     from s2s.tts.qwen3.folders import CALIBRATION_FILE
-    from s2s.tts.qwen3.model import Placement, Qwen3Model, open_model
+    from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
     from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
@@ -61,7 +61,7 @@ _NAMES = {
     "engine.sounding": "Chunk",
     "errors": "Qwen3Error",
     "folders": "CALIBRATION_FILE",
-    "model": "Placement Qwen3Model open_model",
+    "model": "DevicePlacements Qwen3Model open_model",
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
     "parity.quality": "Quality quality_table",
     "text.prompt": "Reference Request check_request",
@@ -85,12 +85,12 @@ __all__ = [
     "CheckpointDecoder",
     "Chunk",
     "CodecState",
+    "DevicePlacements",
     "Diagnosis",
     "EnrolledVoice",
     "Generation",
     "Kind",
     "Parity",
-    "Placement",
     "Quality",
     "Qwen3Error",
     "Qwen3Model",

@@ -62,7 +62,7 @@ Qwen3Engine = Engine[State, PredictorState, CodecState]
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class DevicePlacements:
     """Where each part is computed.
 
     talker, predictor: see `backends.device_placement`; codec: see `backends.codec_placement`.
@@ -200,7 +200,7 @@ def open_model(
     *,
     quant: str = DEFAULT_QUANT,
     predictor_quant: str | None = None,
-    placement: Placement | None = None,
+    placement: DevicePlacements | None = None,
     threads: int = 1,
     start_trim: StartTrim | None = None,
 ) -> Qwen3Model:
@@ -211,7 +211,7 @@ def open_model(
     Raises Qwen3Error, whose message says what to do; OSError when a file cannot be read or written.
     """
     home = home.expanduser()
-    quants, placement = Quants(quant, predictor_quant), placement or Placement()
+    quants, placement = Quants(quant, predictor_quant), placement or DevicePlacements()
     overlapped = threads >= _THREADS_FOR_BOTH
     language = load_language(
         source,
@@ -261,7 +261,7 @@ def open_model(
 
 
 def _language_placements(
-    placement: Placement, source: str | Path, home: Path, quants: Quants, threads: int
+    placement: DevicePlacements, source: str | Path, home: Path, quants: Quants, threads: int
 ) -> tuple[DevicePlacement, DevicePlacement]:
     """Of talker and predictor; the backends are measured if need be."""
     wanted = (placement.talker, placement.predictor)
@@ -281,7 +281,7 @@ def _language_placements(
 
 
 def _codec_placement(wanted: str, codec_folder: Path, home: Path, threads: int) -> str:
-    """What decodes codes; measured if need be, and not remembered where there is but one: there
+    """What decodes codes; measured if need be, and not kept where there is but one: there
     may be a compiler next time."""
     if wanted != AUTO:
         return wanted

@@ -38,10 +38,10 @@ def decoder_shapes(spec: CodecDecoderSpec) -> Shapes:
 def _codebooks(spec: CodecDecoderSpec) -> Shapes:
     width = spec.codebook_dim // 2
     shapes: Shapes = {}
-    for part, books in (("first", 1), ("rest", spec.code_groups - 1)):
+    for part, codebooks in (("first", 1), ("rest", spec.code_groups - 1)):
         name = f"decoder.quantizer.rvq_{part}"
         shapes[f"{name}.output_proj.weight"] = (spec.codebook_dim, width, 1)
-        for at in range(books):
+        for at in range(codebooks):
             book = f"{name}.vq.layers.{at}._codebook"
             shapes[f"{book}.embedding_sum"] = (spec.codebook_size, width)
             shapes[f"{book}.cluster_usage"] = (spec.codebook_size,)
@@ -139,10 +139,10 @@ def _encoder_transformer(spec: CodecEncoderSpec) -> Shapes:
 def _encoder_codebooks(spec: CodecEncoderSpec) -> Shapes:
     shapes: Shapes = {}
     acoustic = spec.code_groups - spec.semantic_groups
-    for part, books in (("semantic", spec.semantic_groups), ("acoustic", acoustic)):
+    for part, codebooks in (("semantic", spec.semantic_groups), ("acoustic", acoustic)):
         name = f"encoder.quantizer.{part}_residual_vector_quantizer"
         shapes[f"{name}.input_proj.weight"] = (spec.codebook_dim, spec.hidden_size, 1)
-        for at in range(books):
+        for at in range(codebooks):
             book = f"{name}.layers.{at}.codebook"
             shapes[f"{book}.embed_sum"] = (spec.codebook_size, spec.codebook_dim)
             shapes[f"{book}.cluster_usage"] = (spec.codebook_size,)

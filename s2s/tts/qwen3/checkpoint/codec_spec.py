@@ -25,7 +25,7 @@ from s2s.tts.qwen3.checkpoint.spec import (
 from s2s.tts.qwen3.errors import CodecError
 
 # The most that is read: docs/decisions/qwen3-model-file-bounds.md.
-MAX_WINDOW_FRAMES, MAX_STRIDE, MAX_KERNEL, MAX_REACH = 4096, 64, 64, 4096
+MAX_WINDOW_FRAMES, MAX_STRIDE, MAX_KERNEL, MAX_FIELD = 4096, 64, 64, 4096
 MAX_FRAME_SAMPLES = 1 << 15
 _MODEL_TYPE = "qwen3_tts_tokenizer_12hz"
 MIN_RATE_HZ, MAX_RATE_HZ = 8_000, 192_000
@@ -95,7 +95,7 @@ class CodecEncoderSpec:
     """Samples to codes: the encoder half of Mimi."""
 
     code_groups: int
-    """Groups kept; the checkpoint holds more books than are used."""
+    """Groups kept; the checkpoint holds more codebooks than are used."""
     semantic_groups: int
     codebook_size: int
     codebook_dim: int
@@ -145,8 +145,8 @@ class CodecEncoderSpec:
         growth = read.whole("dilation_growth_rate", 1, MAX_STRIDE)
         residuals = read.whole("num_residual_layers", 1, 8)
         kernel = read.whole("residual_kernel_size", 1, MAX_KERNEL)
-        if kernel * growth ** (residuals - 1) > MAX_REACH:
-            read.refuse("dilation_growth_rate", f"makes a convolution reach over {MAX_REACH} steps")
+        if kernel * growth ** (residuals - 1) > MAX_FIELD:
+            read.refuse("dilation_growth_rate", f"makes a receptive field over {MAX_FIELD} steps")
         return cls(
             code_groups=code_groups,
             semantic_groups=semantic,

@@ -40,7 +40,7 @@ CONVERT_AGAIN = "convert the checkpoint again"
 FORMAT = 1  # of the three files together; another number is refused
 
 # A stock file must have a vocabulary. The predictor's heads are kept outside, so its own has one
-# entry, which nobody reads.
+# entry, which is not read.
 PREDICTOR_VOCABULARY = 1
 
 _PIECE_VALUES = 1 << 21  # 8 MB of float32: what one piece of a tensor takes while it is converted

@@ -31,7 +31,7 @@ _WIDENED = ("f32", "f16", "bf16", "q8_0")
 
 def open_file(path: Path) -> GGUFFile:
     """A file of a converted checkpoint. Raises GGUFError when it is missing, damaged, of another
-    format or somebody else's."""
+    format or another program's."""
     if not path.is_file():
         raise GGUFError(f"{path} is missing; convert the checkpoint")
     file = GGUFFile(path)

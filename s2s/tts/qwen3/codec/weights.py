@@ -2,8 +2,8 @@
 
 Linear layers that follow one another become one matrix: quantizer projections, first convolution
 and input projection; output projection and first upsampling; norm weights and layer scales go into
-the neighbouring matrices. Whoever computes the decoder, a graph or the compiled kernel, takes its
-weights from here.
+the neighbouring matrices. A graph and the compiled kernel both take the decoder's weights from
+here.
 
 Architecture: Qwen3TTSTokenizerV2Decoder of the official ``qwen-tts`` package.
 """
@@ -167,7 +167,7 @@ class PreTransformerWeights:
         spec = self.spec
         names = ["rvq_first.vq.layers.0"]
         names += [f"rvq_rest.vq.layers.{at}" for at in range(spec.code_groups - 1)]
-        books = [
+        codebooks = [
             codebook(
                 self.tensors,
                 f"decoder.quantizer.{name}._codebook",
@@ -177,7 +177,7 @@ class PreTransformerWeights:
             )
             for name in names
         ]
-        return np.concatenate(books)
+        return np.concatenate(codebooks)
 
     def input(self) -> tuple[Wide, Wide]:
         """Quantizer projections, first convolution and input projection as one matrix over the
@@ -222,8 +222,8 @@ class PreTransformerWeights:
         """An upsampling, counted from 0. The first has the end of the transformer in it."""
         latent, factor = self.spec.latent_dim, self.spec.upsampling_ratios[at]
         name = f"decoder.upsample.{at}"
-        spread = self._wide(f"{name}.0.conv.weight", latent, latent, factor)
-        matrix = spread.transpose(0, 2, 1).reshape(latent, factor * latent)
+        transposed = self._wide(f"{name}.0.conv.weight", latent, latent, factor)
+        matrix = transposed.transpose(0, 2, 1).reshape(latent, factor * latent)
         bias = np.tile(self._wide(f"{name}.0.conv.bias", latent), factor)
         if at == 0:
             hidden, end = self.spec.hidden_size, "decoder.pre_transformer"

@@ -93,9 +93,9 @@ class Watch:
             return StopReason.LIMIT
         return None
 
-    def trailing_frames(self, ending: StopReason) -> int:
+    def trailing_frames(self, reason: StopReason) -> int:
         """Frames at the end that say nothing: those that made a guard end it."""
-        match ending:
+        match reason:
             case StopReason.SILENCE:
                 return self._silent
             case StopReason.REPETITION:

@@ -76,7 +76,7 @@ class StepBuilder:
         )
 
     def with_history(self, state: str, steps: str, history: int, width: int) -> str:
-        """``history`` remembered steps in front of the new ones; remembers the newest."""
+        """``history`` steps of the streaming state in front of the new ones; keeps the newest."""
         graph = self.graph
         past = graph.input(f"{STATE_PREFIX}{state}", np.float32, (history, width))
         padded = graph.op("Concat", past, steps, axis=0)

@@ -48,7 +48,7 @@ class TextFeed:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Nobody reads any more, or nobody writes: a text without an end is spoken no further.
+        """Reader or writer is gone: a text without an end is spoken no further.
         Idempotent."""
         with self._changed:
             self._closed = True

@@ -170,8 +170,8 @@ class _Encoder(StepBuilder):
         return steps
 
     def quantize(self, steps: str) -> str:
-        """Padded steps to codes [frames, groups]: the semantic books on their own projection, the
-        acoustic ones, residual by residual, on theirs."""
+        """Padded steps to codes [frames, groups]: the semantic codebooks on their own projection,
+        the acoustic ones, residual by residual, on theirs."""
         spec = self.spec
         stride = spec.downsample
         weight = self.wide(
@@ -183,14 +183,14 @@ class _Encoder(StepBuilder):
         codes += self._residual_codes("acoustic", latent, acoustic)
         return self.graph.op("Concat", *codes, axis=1)
 
-    def _residual_codes(self, part: str, latent: str, books: int) -> list[str]:
+    def _residual_codes(self, part: str, latent: str, codebooks: int) -> list[str]:
         graph, spec = self.graph, self.spec
         name = f"encoder.quantizer.{part}_residual_vector_quantizer"
         width = spec.codebook_dim
         project = self.wide(f"{name}.input_proj.weight", width, spec.hidden_size, 1)
         left = self.linear(latent, project.squeeze(2).T)
         codes: list[str] = []
-        for at in range(books):
+        for at in range(codebooks):
             layer = f"{name}.layers.{at}.codebook"
             book = self.codebook(layer, "embed_sum", spec.codebook_size, width)
             vectors = graph.weight(book)

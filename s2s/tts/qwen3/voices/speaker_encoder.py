@@ -83,11 +83,11 @@ class SpeakerEncoderSpec:
     @property
     def min_frames(self) -> int:
         """Mel frames that every convolution can mirror at the ends."""
-        reach = max(
+        padding = max(
             (kernel - 1) * dilation // 2
             for kernel, dilation in zip(self.kernels, self.dilations, strict=True)
         )
-        return reach + 1
+        return padding + 1
 
 
 class OnnxSpeakerEncoder:
@@ -258,10 +258,10 @@ class _Ecapa:
     ) -> str:
         """A convolution that keeps the length, mirrored at both ends."""
         graph = self.graph
-        reach = (kernel - 1) * dilation
-        if reach:
-            left = reach // 2
-            pads = graph.ints(0, 0, left, 0, 0, reach - left)
+        padding = (kernel - 1) * dilation
+        if padding:
+            left = padding // 2
+            pads = graph.ints(0, 0, left, 0, 0, padding - left)
             frames = graph.op("Pad", frames, pads, mode="reflect")
         weight = graph.weight(self._wide(f"{name}.weight", out, into, kernel))
         bias = graph.weight(self._wide(f"{name}.bias", out))

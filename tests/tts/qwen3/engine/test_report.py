@@ -41,7 +41,7 @@ def test_costs_are_those_of_a_frame_and_of_a_call() -> None:
 
 def test_a_segment_says_why_it_ended_and_what_it_took() -> None:
     segment = SPOKEN.segment
-    assert segment.ending == "limit"
+    assert segment.stop_reason == "limit"
     assert segment.measures == {
         "frames": 10,
         "trimmed_frames": 1,
