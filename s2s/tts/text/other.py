@@ -98,11 +98,11 @@ class _Reader:
         text.sub(_ISO, lambda m: self._date(m[1], m[2], m[3]))
         text.sub(_DATE, lambda m: self._date(m[4], m[3], m[1]))
         text.sub(_PRICE_DASH, "")
+        read_identifiers(text, self._spelling)
         if self._language == "ko":
             text.sub(_BOUND, lambda m: f"{m[2]} {_BOUND_WORDS[m[1]]}")
             text.sub(_SPEED, lambda m: f"시속 {m[1]} 킬로미터")
             text.sub(_RATIO, lambda m: f"{m[1]} 대 {m[2]}")
-        read_identifiers(text, self._spelling)
         text.sub(_VERSION, self._version)
         if self._language in _ORDINALS:
             text.sub(_ORDINALS[self._language], lambda m: self._ordinal(m))
