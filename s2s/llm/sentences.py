@@ -2,7 +2,7 @@
 
 The first piece leaves at the first clause of four words, so that speech can start early. Later
 pieces are sentences; the TTS stage joins those that wait for it. The pieces joined are exactly the
-text that went in.
+text that went in. Why they do not wait for each other: docs/decisions/sentences-do-not-wait.md.
 
 Text is read character by character and a boundary is decided at the first visible character after
 it, so how the stream was split into tokens cannot matter.

@@ -1,7 +1,8 @@
 """Audio as this project holds it: what it is, how it is read and written, and what is done to it.
 
 `blocks` and `files` are spoken of everywhere and stand here; `downmix`, `gain` and `mel` are
-imported from their modules by the few that compute with them.
+imported from their modules by the few that compute with them. Why it is here:
+docs/decisions/audio-in-core.md.
 """
 
 from s2s.core.audio.blocks import (

@@ -1,6 +1,7 @@
 """The ONNX file format, read and written without the onnx package.
 
 As much of it as cutting a voice and building a graph need. Knows nothing of what a graph computes.
+Why not the package: docs/decisions/onnx-files-without-the-onnx-package.md.
 """
 
 from s2s.models.onnx_file.parts import (
