@@ -47,3 +47,8 @@ def onnx_session(
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes) else str(model)
     return onnxruntime.InferenceSession(source, options, providers=list(providers))
+
+
+def is_runtime_error(error: BaseException) -> bool:
+    """The error is one of onnxruntime's own, which have no base: a graph that it refuses."""
+    return type(error).__module__.startswith("onnxruntime")

@@ -7,6 +7,7 @@ the file format.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -36,6 +37,9 @@ from s2s.models.onnx_file import (
     write_graph,
     write_model,
 )
+from s2s.system.intact import damaged, seal
+
+log = logging.getLogger(__name__)
 
 AttributeValue = int | float | str | Sequence[int] | bytes
 """bytes are a graph, as `write_graph` gives it."""
@@ -287,27 +291,38 @@ class GraphBuilder:
 
 
 def cached_graph(folder: Path, name: str, build: Callable[[Path], Path]) -> Path:
-    """The graph ``name`` in ``folder``, built on first use.
+    """The graph ``name`` in ``folder``, built on first use, and again when it is damaged.
 
     ``build`` writes the graph into the folder it is given. ``folder`` appears under its name in
     one step, complete; of two processes that build at once one wins and both are served.
     """
     path = folder / f"{name}.onnx"
-    if path.is_file():
+    if _whole(folder, path):
         return path
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         build(unfinished)
+        seal(unfinished)
         try:
             unfinished.rename(folder)
         except OSError:
-            if not path.is_file():  # a folder that lost its graph, not another process's
+            if not _whole(folder, path):  # a damaged folder, not another process's
                 shutil.rmtree(folder)
                 unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return path
+
+
+def _whole(folder: Path, path: Path) -> bool:
+    """The folder holds the graph, and every file of it is what was written."""
+    if not path.is_file():
+        return False
+    bad = damaged(folder)
+    if bad is not None:
+        log.warning("%s is damaged: it is built again", folder / bad)
+    return bad is None
 
 
 def _attribute(name: str, value: AttributeValue) -> Attribute:

@@ -60,7 +60,7 @@ class GGUFError(CheckpointError):
     """A file that is not a whole GGUF file, or not one this project can use."""
 
 
-class WeightError(CheckpointError, ValueError):
+class WeightError(CheckpointError):
     """A weight that is no finite number. The message names the tensor."""
 
 

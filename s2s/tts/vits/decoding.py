@@ -113,12 +113,20 @@ class WindowedDecoding:
 
 
 def run(session: onnxruntime.InferenceSession, feed: Mapping[str, Array]) -> list[Floats]:
-    """Run a session; every output is a dense array.
+    """Run a session; every output is a dense array of finite numbers.
 
     Raises:
-        SpeechError: the graph refuses its inputs; the message is ONNX Runtime's.
+        SpeechError: the graph refuses its inputs (the message is ONNX Runtime's), or what it makes
+            is no number.
     """
     try:
-        return cast("list[Floats]", session.run(None, dict(feed)))
+        made = cast("list[Floats]", session.run(None, dict(feed)))
     except Exception as error:  # its errors have no base of their own
         raise SpeechError(str(error)) from error
+    for value, found in zip(session.get_outputs(), made, strict=True):
+        if not np.isfinite(found).all():
+            raise SpeechError(
+                f"{value.name} of the voice's graph is no finite number: its weights are damaged "
+                "or its scales too large; fetch the voice again"
+            )
+    return made

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from s2s.core.errors import StageError
 from s2s.models.onnx_file import OnnxFileError
+from s2s.system.onnx import is_runtime_error
 
 
 class VitsError(StageError):
@@ -31,8 +32,15 @@ class SpeechError(VitsError):
 
 @contextmanager
 def model_file_errors() -> Iterator[None]:
-    """A file that the reader of the ONNX format refuses meanwhile is a `VitsFileError`."""
+    """A file that the reader of the ONNX format, or ONNX Runtime, refuses meanwhile is a
+    `VitsFileError`."""
     try:
         yield
     except OnnxFileError as error:
         raise VitsFileError(str(error)) from error
+    except Exception as error:
+        if is_runtime_error(error):
+            raise VitsFileError(
+                f"not a voice that can be used; fetch it again ({error})"
+            ) from error
+        raise

@@ -21,6 +21,7 @@ from typing import cast
 
 from s2s.models.onnx_file import OnnxFile, read_model, write_model
 from s2s.models.store import home
+from s2s.system.intact import damaged, seal
 from s2s.tts.vits.check import (
     TRIALS,
     compare_steps,
@@ -41,7 +42,7 @@ from s2s.tts.vits.windows import FALLBACK_CONTEXT, Context
 
 _log = logging.getLogger(__name__)
 
-_VERSION = 4
+_VERSION = 5
 """Raised when what is kept in a folder changes, so that older folders are made anew."""
 
 
@@ -253,9 +254,9 @@ def _write(made: _Made, place: Path, anew: bool) -> Split:
     try:
         (draft / "encoder.onnx").write_bytes(write_model(made.encoder))
         (draft / "decoder.onnx").write_bytes(write_model(made.decoder))
-        sizes = {name: (draft / name).stat().st_size for name in ("encoder.onnx", "decoder.onnx")}
-        told = {"version": _VERSION, "sizes": sizes, **_told(made.split)}
+        told = {"version": _VERSION, **_told(made.split)}
         (draft / "split.json").write_text(json.dumps(told), encoding="utf-8")
+        seal(draft)
         draft.chmod(0o755)
         if anew or _read(place) is None:
             shutil.rmtree(place, ignore_errors=True)
@@ -282,9 +283,10 @@ def _read(place: Path) -> Split | None:
         told = json.loads((place / "split.json").read_text(encoding="utf-8"))
         if told.pop("version") != _VERSION:
             return None
-        for name, size in told.pop("sizes").items():
-            if (place / name).stat().st_size != size:
-                return None
+        bad = damaged(place)
+        if bad is not None:
+            _log.warning("%s is damaged: the voice is cut again", place / bad)
+            return None
         steps = told.pop("steps")
         return Split(
             folder=place,
@@ -293,7 +295,7 @@ def _read(place: Path) -> Split | None:
             decoder_inputs=tuple(told.pop("decoder_inputs")),
             **told,
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from s2s import __version__
@@ -16,6 +17,8 @@ from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, ScheduleConfig,
 log = logging.getLogger(__name__)
 
 USUAL_CHUNK = 8
+_MOST, _MOST_MS = 1024, 1e7
+"""Threads, draft tokens, and milliseconds, beyond which a file is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +66,8 @@ class CalibrationCache:
 
     def speeds(self) -> dict[str, Speed]:
         """Every model that was run here."""
-        found: dict[str, Speed] = {}
-        for key, value in self._section("models").items():
-            try:
-                found[key] = Speed(**value)  # type: ignore[arg-type]
-            except TypeError:
-                continue  # of another version
-        return found
+        kept = {key: _speed(value) for key, value in self._section("models").items()}
+        return {key: speed for key, speed in kept.items() if speed is not None}
 
     def keep_speed(self, key: str, speed: Speed) -> None:
         """Remember it."""
@@ -78,7 +76,9 @@ class CalibrationCache:
     def backends(self, key: str) -> dict[str, float]:
         """Milliseconds a frame by backend, as measured here before; empty when never."""
         found = self._section("backends").get(key)
-        return dict(found) if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            return {}
+        return {name: float(ms) for name, ms in found.items() if _is_time(ms) or ms == math.inf}
 
     def keep_backends(self, key: str, frame_ms: Mapping[str, float]) -> None:
         """Remember them."""
@@ -87,7 +87,7 @@ class CalibrationCache:
     def _read(self) -> dict[str, object]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(found, dict) or found.get("machine") != self._machine:
             return {}
@@ -107,3 +107,21 @@ class CalibrationCache:
             os.replace(partial, self._path)
         except OSError as error:
             log.warning("%s cannot be written: %s", self._path, error)
+
+
+def _speed(value: object) -> Speed | None:
+    """A measurement as it was kept; None for one of another version, or a damaged one."""
+    if not isinstance(value, dict) or set(value) != {each.name for each in fields(Speed)}:
+        return None
+    counts = value["threads"], value["draft_tokens"]
+    times = value["codes_ms"], value["call_ms"], value["decode_ms"]
+    if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not counts[0]:
+        return None
+    if not all(_is_time(time) for time in times) or not isinstance(value["overlapped"], bool):
+        return None
+    return Speed(*counts, *times, overlapped=value["overlapped"])
+
+
+def _is_time(value: object) -> bool:
+    """Milliseconds that something can have taken."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_MS

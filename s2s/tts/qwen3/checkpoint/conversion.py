@@ -10,20 +10,24 @@ at a time. Knows no backend.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from s2s.system.filelock import locked
+from s2s.system.intact import damaged, is_sealed, seal
 from s2s.tts.qwen3.checkpoint.content_hash import content_hash
 from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT
 from s2s.tts.qwen3.checkpoint.hub import Source, fetch, hub_id, local
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
-from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
-from s2s.tts.qwen3.errors import ConvertError
+from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec, read_spec
+from s2s.tts.qwen3.errors import CheckpointError, ConvertError, Qwen3Error, SpecError
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int], None]
 """Called as (file, bytes done, bytes in all) while a file is made."""
@@ -100,6 +104,8 @@ class Record:
     format: int = FORMAT
     graphs: int = 0
     """Version of its graphs; 0 when it has none."""
+    spec: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """What of config.json is in the weights, by field; empty in older folders."""
 
 
 def silent(file: str, done_bytes: int, total_bytes: int) -> None:
@@ -136,12 +142,13 @@ def convert_to(weights: Weights, job: ConversionJob) -> Path:
     if found is None:
         origin = hub_id(source)
         for folder, record in _records(converted):
-            if record.origin == origin and _made(record) == wanted:
+            if record.origin == origin and _made(record) == wanted and _is_whole(folder, record):
                 return folder
         found = fetch(origin)
     done = read_record(found.folder)
     if done is not None:
         if _made(done) == wanted:
+            check_converted(found.folder, done)
             return found.folder
         raise ConvertError(
             f"{found.folder} is already converted, to {done.quant} (predictor "
@@ -149,13 +156,73 @@ def convert_to(weights: Weights, job: ConversionJob) -> Path:
         )
     conversion = _Conversion(found, origin, weights, job)
     target = converted / conversion.folder_name
-    if read_record(target) == conversion.record:
+    if conversion.done(target):
         return target
     converted.mkdir(parents=True, exist_ok=True)
     with locked(converted / ".lock"):
-        if read_record(target) != conversion.record:
+        if not conversion.done(target):
             conversion.run(target)
     return target
+
+
+def check_converted(folder: Path, record: Record) -> None:
+    """Raise CheckpointError when a file of a converted checkpoint is not what was made, and
+    SpecError when its config.json contradicts what the weights were made with."""
+    bad = damaged(folder) if is_sealed(folder) else None
+    if bad is not None:
+        raise CheckpointError(
+            "is not what the conversion made",
+            file=folder / bad,
+            advice="give the official checkpoint, and it is converted again",
+        )
+    now = _weights_of(read_spec(folder))
+    for name, was in record.spec.items():
+        if name in now and now[name] != was:
+            raise SpecError(
+                f"is {now[name]!r:.80}, but the weights were made with {was!r:.80}",
+                file=folder / "config.json",
+                field=name,
+                advice="undo the edit, or convert the official checkpoint again",
+            )
+
+
+def _is_whole(folder: Path, record: Record) -> bool:
+    """`check_converted`, for a folder that can be made again."""
+    try:
+        check_converted(folder, record)
+    except Qwen3Error as error:
+        log.warning("%s: it is converted again", error)
+        return False
+    return True
+
+
+def _weights_of(spec: Spec) -> dict[str, object]:
+    """What of a config is in the weights, by the config's own field names."""
+    predictor = "talker_config.code_predictor_config"
+    return {
+        **_decoder_of(spec.talker, "talker_config"),
+        **_decoder_of(spec.predictor, predictor),
+        "talker_config.num_code_groups": spec.groups,
+        "talker_config.text_vocab_size": spec.text_vocabulary,
+        "talker_config.text_hidden_size": spec.text_hidden,
+        "talker_config.codec_eos_token_id": spec.ids.eos,
+    }
+
+
+def _decoder_of(spec: DecoderSpec, part: str) -> dict[str, object]:
+    named = {
+        "hidden_size": spec.hidden,
+        "intermediate_size": spec.intermediate,
+        "num_hidden_layers": spec.layers,
+        "num_attention_heads": spec.heads,
+        "num_key_value_heads": spec.kv_heads,
+        "head_dim": spec.head_dim,
+        "vocab_size": spec.vocabulary,
+        "rms_norm_eps": spec.rms_norm_eps,
+        "rope_theta": spec.rope_theta,
+        "max_position_embeddings": spec.max_positions,
+    }
+    return {f"{part}.{name}": value for name, value in named.items()}
 
 
 def _made(record: Record) -> tuple[str, str, int, int]:
@@ -173,9 +240,13 @@ def _records(converted: Path) -> Iterator[tuple[Path, Record]]:
 def read_record(folder: Path) -> Record | None:
     """What a folder was converted from; None when it is not a converted checkpoint."""
     try:
-        return Record(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        record = Record(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    texts = (record.source, record.name, record.origin, record.quant, record.predictor_quant)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(record.spec, dict):
+        return None
+    return record
 
 
 class _Conversion:
@@ -196,8 +267,19 @@ class _Conversion:
         )
         self._material = Material(spec, official, key, job.threads)
         self.record = Record(
-            key, source.name, origin, weights.talker, weights.predictor, graphs=weights.graphs
+            key,
+            source.name,
+            origin,
+            weights.talker,
+            weights.predictor,
+            graphs=weights.graphs,
+            spec=_weights_of(spec),
         )
+
+    def done(self, target: Path) -> bool:
+        """It is there, whole."""
+        kept = read_record(target)
+        return kept == self.record and _is_whole(target, self.record)
 
     @property
     def folder_name(self) -> str:
@@ -226,6 +308,7 @@ class _Conversion:
         self._check_disk(folder, sum(file.nbytes for file in files))
         for file in files:
             file.write(folder, self._advance(file))
+        seal(folder, [file.name for file in folder.iterdir() if file.is_file()])
         official = self._material.weights
         _write_speaker_encoder(official, folder / "model.safetensors", self.record.source)
         _copy_small(self._folder, folder)
@@ -233,6 +316,7 @@ class _Conversion:
         codec.mkdir()
         _copy_small(self._folder / codec.name, codec)
         for file in sorted((self._folder / codec.name).glob("*.safetensors")):
+            _check_finite(Checkpoint(file))
             _link_or_copy(file, codec / file.name)
         record = json.dumps(asdict(self.record), indent=1)
         (folder / _RECORD).write_text(record + "\n", encoding="utf-8")
@@ -281,6 +365,12 @@ def _write_speaker_encoder(weights: Checkpoint, path: Path, source: str) -> None
         file.write(len(text).to_bytes(8, "little") + text)
         for name in names:
             file.write(weights.load(name).tobytes())
+
+
+def _check_finite(weights: Checkpoint) -> None:
+    """Raise WeightError for a weight that is no number; a tensor is in memory at a time."""
+    for name in weights.names:
+        weights.load(name)
 
 
 def _small(folder: Path) -> Iterator[Path]:

@@ -24,10 +24,12 @@ from s2s.tts.qwen3.codec.tensors import (
     expand_heads,
     wide,
 )
+from s2s.tts.qwen3.errors import CodecError
 
 CONVNEXT_EPS = 1e-6
 
 _SNAKE_EPS = 1e-9
+_LARGEST_EXPONENT = 80.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,19 @@ class UpsamplerWeights:
         return snake, self._conv(f"decoder.decoder.{block + 1}.conv", width, 1)
 
     def _snake(self, name: str, width: int) -> Snake:
-        frequencies = np.exp(self._wide(f"{name}.alpha", width))
-        scales = 1.0 / (np.exp(self._wide(f"{name}.beta", width)) + _SNAKE_EPS)
+        frequencies = self._exponential(f"{name}.alpha", width)
+        scales = 1.0 / (self._exponential(f"{name}.beta", width) + _SNAKE_EPS)
         return Snake(frequencies, scales)
+
+    def _exponential(self, name: str, width: int) -> Wide:
+        """e to the power of a parameter. Raises CodecError when float32 cannot hold it."""
+        values = self._wide(name, width)
+        if np.abs(values).max(initial=0) > _LARGEST_EXPONENT:
+            raise CodecError(
+                f"{name} holds {values[np.abs(values).argmax()]:g}, whose exponential is no "
+                "float32: the weights are damaged; fetch them again"
+            )
+        return np.exp(values)
 
     def _conv(self, name: str, into: int, out: int) -> Convolution:
         weight = self._wide(f"{name}.weight", out, into, KERNEL)

@@ -17,6 +17,7 @@ import numpy as np
 from s2s.tts.qwen3.checkpoint.spec import Generation, Spec
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason, Watch
+from s2s.tts.qwen3.errors import PromptError, SoundError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Talker, TalkerOutput
 from s2s.tts.qwen3.sampling import Draws, FirstCodes, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt
@@ -97,7 +98,7 @@ class FrameReport:
 
 def frame_limit(prompt: Prompt, spec: Spec, run: SamplingRun) -> int:
     """The most frames an utterance may have: by its text, as far as it is known, the settings and
-    the positions the model was trained for. Raises ValueError when not even one has room."""
+    the positions the model was trained for. Raises PromptError when not even one has room."""
     generation = run.generation.max_new_tokens - 1
     room = spec.talker.max_positions - len(prompt.embeddings)
     coming = prompt.coming
@@ -108,7 +109,7 @@ def frame_limit(prompt: Prompt, spec: Spec, run: SamplingRun) -> int:
         room = min(room, FED_FRAMES)
     limit = min(generation, room) if wanted is None else min(generation, room, wanted)
     if limit < 1:
-        raise ValueError(f"a prompt of {len(prompt.embeddings)} positions leaves no room to speak")
+        raise PromptError(f"a prompt of {len(prompt.embeddings)} positions leaves no room to speak")
     return limit
 
 
@@ -186,6 +187,7 @@ def frames(
         if stale():
             yield Stop(StopReason.STOPPED, index)
             return
+        _check_finite(out, index)
         code0 = first.choose(out.logits, run.talker_draws)
         if code0 == spec.ids.eos:
             yield Stop(StopReason.END, index)
@@ -215,3 +217,13 @@ def frames(
         out = model.talker.step(states[0], model.embeddings.frames(codes[None])[0] + text)
         report.talker_steps += 1
         report.talker_s.append(perf_counter() - began)
+
+
+def _check_finite(out: TalkerOutput, frame: int) -> None:
+    """Raise SoundError when the talker says what is no number. A logit may be minus infinity,
+    which stands for what cannot be chosen."""
+    if not np.isfinite(out.hidden).all() or not out.logits.max(initial=-np.inf) < np.inf:
+        raise SoundError(
+            f"the talker computed what is no number (frame {frame}): its weights are damaged; "
+            "convert the official checkpoint again"
+        )

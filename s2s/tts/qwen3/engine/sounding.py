@@ -18,6 +18,7 @@ from s2s.tts.qwen3.engine.decode_loop import Frame, FrameItem, Stop
 from s2s.tts.qwen3.engine.edges import StartTrimmer
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.stop_rules import StopReason
+from s2s.tts.qwen3.errors import SoundError
 from s2s.tts.qwen3.interfaces import CodecDecoder, Floats, Ids, Stale, State, Stopped
 
 D = TypeVar("D", bound=State)
@@ -110,6 +111,11 @@ class Sounding(Generic[D]):
         report.decoded_frames.append(len(codes))
         if self._stale():
             raise Stopped
+        if not np.isfinite(pcm).all():
+            raise SoundError(
+                f"the codec made sound that is no number (frame {self._frames}): its weights are "
+                "damaged; fetch and convert the checkpoint again"
+            )
         kept = self._trimmer.trim(pcm)
         report.trimmed_frames = self._trimmer.trimmed_frames
         if not kept.size:

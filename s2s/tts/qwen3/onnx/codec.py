@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.models.onnx_file.builder import cached_graph
-from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
 from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, state_shapes
@@ -27,6 +26,7 @@ from s2s.tts.qwen3.onnx.codec_graph import (
     WAVE_GRAPH,
     build_decoder_graphs,
 )
+from s2s.tts.qwen3.onnx.session import open_session
 
 if TYPE_CHECKING:
     from onnxruntime import OrtValue
@@ -141,7 +141,7 @@ class GraphPart:
     """One graph: an output from inputs and its share of the state, which is not the others'."""
 
     def __init__(self, graph: Path, threads: int, providers: tuple[str, ...]) -> None:
-        self._session = onnx_session(graph, threads=threads, providers=providers)
+        self._session = open_session(graph, threads, providers=providers)
         version = self._session.get_modelmeta().custom_metadata_map.get("version")
         if version != str(GRAPH_VERSION):
             raise CodecError(

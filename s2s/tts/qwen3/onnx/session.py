@@ -4,6 +4,7 @@ place, with everything a run reads and writes bound once.
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.system.onnx import onnx_session
+from s2s.system.onnx import is_runtime_error, onnx_session
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
 from s2s.tts.qwen3.errors import OnnxError
@@ -32,32 +33,36 @@ def check_files(folder: Path, name: str) -> None:
             raise OnnxError(f"{file} is missing; convert the checkpoint")
 
 
+def open_session(
+    path: Path,
+    threads: int,
+    *,
+    spin: bool = False,
+    arena: bool = True,
+    providers: tuple[str, ...] = ("CPUExecutionProvider",),
+) -> InferenceSession:
+    """`onnx_session` of a graph that this program has made. Raises OnnxError."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        raise OnnxError("onnxruntime is not installed: pip install 's2s[qwen3]'")
+    try:
+        return onnx_session(path, threads=threads, spin=spin, arena=arena, providers=providers)
+    except Exception as error:
+        if type(error).__name__ == "NotImplemented":
+            raise OnnxError(
+                f"{path} needs a newer onnxruntime: pip install -U onnxruntime ({error})"
+            ) from error
+        if is_runtime_error(error):
+            raise OnnxError(f"{path} cannot be opened; convert it again ({error})") from error
+        raise
+
+
 def open_graph(
     folder: Path, name: str, threads: int, spin: bool = False
 ) -> tuple[InferenceSession, str]:
     """A graph of a converted checkpoint, and its quantisation. Raises OnnxError or GGUFError."""
     check_files(folder, name)
     path = folder / f"{name}.onnx"
-    try:
-        from onnxruntime.capi.onnxruntime_pybind11_state import (
-            Fail,
-            InvalidArgument,
-            InvalidGraph,
-            InvalidProtobuf,
-            NotImplemented,
-            RuntimeException,
-        )
-    except ImportError:
-        raise OnnxError("onnxruntime is not installed: pip install 's2s[qwen3]'") from None
-    broken = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, RuntimeException)
-    try:
-        session = onnx_session(path, threads=threads, spin=spin)
-    except NotImplemented as error:
-        raise OnnxError(
-            f"{path} needs a newer onnxruntime: pip install -U onnxruntime ({error})"
-        ) from error
-    except broken as error:
-        raise OnnxError(f"{path} cannot be opened; convert it again ({error})") from error
+    session = open_session(path, threads, spin=spin)
     marks = session.get_modelmeta().custom_metadata_map
     if marks.get("version") != str(GRAPH_VERSION):
         raise OnnxError(f"{path} is of another version of this program; convert it again")

@@ -10,6 +10,7 @@ from pathlib import Path
 from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
 from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
 from s2s.tts.qwen3.checkpoint.quant import MIXES
+from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import ConvertError
 from s2s.tts.qwen3.onnx.language_graph import (
     GRAPH_VERSION,
@@ -61,9 +62,21 @@ class OnnxWeights:
     def graphs(self) -> int:
         return GRAPH_VERSION
 
+    def _check_blocks(self, spec: Spec) -> None:
+        """Raise ConvertError unless every row divides into blocks."""
+        _check_blocks(self.talker_mix, spec.talker, (), "talker", "quant", "")
+        usual = ""
+        if self.predictor_mix == predictor_default(self.talker_mix) != self.talker_mix:
+            usual = f" (what {self.talker} takes for the predictor)"
+        beside = (spec.talker.hidden,) if spec.projected else ()
+        _check_blocks(
+            self.predictor_mix, spec.predictor, beside, "predictor", "predictor_quant", usual
+        )
+
     def files(self, material: Material) -> Sequence[NewFile]:
         """Talker's graph, predictor's graphs, tables."""
         spec, talker, predictor = material.spec, self.talker_mix, self.predictor_mix
+        self._check_blocks(spec)
         tables = planner(material).tables(MIXES["f32" if talker.whole else "q8_0"], None)
         return [
             NewFile(
@@ -78,6 +91,30 @@ class OnnxWeights:
             ),
             gguf_file(tables, self.talker, material.source),
         ]
+
+
+def _check_blocks(
+    mix: BlockMix,
+    shape: DecoderSpec,
+    beside: tuple[int, ...],
+    part: str,
+    option: str,
+    usual: str,
+) -> None:
+    """beside: widths of what the part is fed through; option: how its storage is chosen."""
+    widths = (shape.hidden, shape.heads * shape.head_dim, shape.intermediate, *beside)
+    for width in widths:
+        if not mix.whole and width % mix.block:
+            able = [
+                name
+                for name, other in BLOCK_MIXES.items()
+                if other.whole or not any(each % other.block for each in widths)
+            ]
+            raise ConvertError(
+                f"the {part} in {mix.name}{usual}: rows of {width} values do not divide into "
+                f"blocks of {mix.block}; set {option} to {' or '.join(able)}, or take another "
+                "backend"
+            )
 
 
 def _build(

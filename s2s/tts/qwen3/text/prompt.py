@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec
-from s2s.tts.qwen3.errors import PromptError
+from s2s.tts.qwen3.errors import PromptError, SpecError
 from s2s.tts.qwen3.interfaces import Embeddings, Floats, Ids, Stale
 from s2s.tts.qwen3.text.stream import FedText, TextFeed, TextTokens
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
@@ -114,9 +114,26 @@ class PromptBuilder:
         self._tokenizer = tokenizer
         self._embeddings = embeddings
         ids = spec.ids
+        self._check_tokenizer()
         self._pad, self._bos, self._eos = self._text(
             np.array([ids.text_pad, ids.text_bos, ids.text_eos])
         )
+
+    def _check_tokenizer(self) -> None:
+        """Raise SpecError unless the template's marks are the tokens that they are taken for."""
+        for text, tokens in (
+            (_ROLE, ROLE_TOKENS),
+            (_TAIL, _TAIL_TOKENS),
+            (_REFERENCE_TAIL, _REFERENCE_TAIL_TOKENS),
+        ):
+            found = len(self._tokenizer.encode(text))
+            if found != tokens:
+                raise SpecError(
+                    f"make {found} tokens of {text!r}, which has {tokens}",
+                    file="tokenizer_config.json",
+                    field="added_tokens_decoder and merges.txt",
+                    advice="fetch the tokenizer's files again",
+                )
 
     def build(self, request: Request) -> Prompt:
         """The prompt of a request.
@@ -292,6 +309,12 @@ def _check_reference(reference: Reference, spec: Spec) -> None:
         return
     if reference.codes.ndim != 2 or reference.codes.shape[1] != spec.groups:
         raise PromptError(f"the voice's codes are {reference.codes.shape}, not [n, {spec.groups}]")
+    low, high = int(reference.codes.min(initial=0)), int(reference.codes.max(initial=0))
+    if low < 0 or high >= spec.codes:
+        raise PromptError(
+            f"the voice's codes are from {low} to {high}, the model knows 0 to {spec.codes - 1}: "
+            "enrol it again"
+        )
     if not reference.text.strip():
         raise PromptError("cloning in context needs the transcript of the whole recording")
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
-from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecEncoderSpec
 from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, Wide, expand_heads
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.onnx.layers import StepBuilder
+from s2s.tts.qwen3.onnx.session import open_session
 
 GRAPH_NAME, QUANTIZER_NAME = "codec_encoder", "codec_quantizer"
 GRAPH_VERSION = 1
@@ -35,9 +35,9 @@ class OnnxCodecEncoder:
     def __init__(self, graph: Path, spec: CodecEncoderSpec, *, threads: int = 1) -> None:
         """Load the graphs `build_encoder_graphs` wrote; ``graph`` is the path it returned."""
         self._spec = spec
-        self._stream = onnx_session(graph, threads=threads, arena=False)
+        self._stream = open_session(graph, threads, arena=False)
         quantizer = graph.with_name(f"{QUANTIZER_NAME}.onnx")
-        self._quantizer = onnx_session(quantizer, threads=threads, arena=False)
+        self._quantizer = open_session(quantizer, threads, arena=False)
         self._empty = {
             item.name: np.zeros([size if isinstance(size, int) else 0 for size in item.shape], "f4")
             for item in self._stream.get_inputs()

@@ -40,7 +40,12 @@ def warm_start(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
     voice without codes. Fork it for each utterance."""
     kept = voice.warm_start
     if kept is not None and voice.codes is not None and kept.version == GRAPH_VERSION:
-        return decoder.restore(kept.tensors, len(voice.codes))
+        try:
+            return decoder.restore(kept.tensors, len(voice.codes))
+        except ValueError as error:
+            raise VoiceError(
+                f"the voice {voice.name!r} is damaged: {error}; enrol it again"
+            ) from error
     state = decoder.new_state()
     if voice.codes is not None:
         decoder.decode(state, voice.codes)

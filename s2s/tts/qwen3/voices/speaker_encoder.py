@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
-from s2s.system.onnx import onnx_session
 from s2s.tts.qwen3.checkpoint.codec_spec import MAX_KERNEL
 from s2s.tts.qwen3.checkpoint.fields import Fields
 from s2s.tts.qwen3.checkpoint.spec import MAX_WIDTH
 from s2s.tts.qwen3.codec.tensors import Tensors, Wide
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats
+from s2s.tts.qwen3.onnx.session import open_session
 from s2s.tts.qwen3.voices.mel import MELS, RATE_HZ, log_mel
 
 GRAPH_NAME = "speaker_encoder"
@@ -96,7 +96,7 @@ class OnnxSpeakerEncoder:
     def __init__(self, graph: Path, spec: SpeakerEncoderSpec, *, threads: int = 1) -> None:
         """Load a graph written by `build_speaker_graph`."""
         self._spec = spec
-        self._session = onnx_session(graph, threads=threads, arena=False)
+        self._session = open_session(graph, threads, arena=False)
 
     @classmethod
     def open(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from s2s.tts.qwen3.errors import VoiceError
 from s2s.tts.qwen3.interfaces import Floats, Ids
 from s2s.tts.qwen3.text.prompt import Reference
+from s2s.tts.qwen3.voices.archive import DAMAGED, read_archive
 
 FORMAT = 1
 SUFFIX = ".voice.npz"
@@ -29,7 +29,7 @@ _NAME = re.compile(r"\w([\w .-]{0,62}\w)?")
 _STATE_PREFIX = "decoder/"
 _HASH = "fingerprint"  # what files of format 1 call it
 _HEAD = ("format", "model", _HASH, "text", "seconds")
-_DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+_MAX_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,8 @@ def load_voice(name: str, folder: Path, content_hash: str) -> Voice:
         known = ", ".join(entry.name for entry in list_voices(folder)) or "none"
         raise VoiceError(f"no voice named {name!r}; enrolled: {known}")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            voice = _read(name, arrays)
-    except _DAMAGED as error:
+        voice = _read(name, read_archive(path))
+    except DAMAGED as error:
         raise VoiceError(
             f"the voice {name!r} ({path}) cannot be read: {error}. Enrol it again"
         ) from error
@@ -143,17 +142,11 @@ def list_voices(folder: Path) -> list[VoiceEntry]:
 def _entry(path: Path) -> VoiceEntry:
     name = path.name.removesuffix(SUFFIX)
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            head = _head(arrays)
-            return VoiceEntry(
-                name,
-                head["model"],
-                head[_HASH],
-                float(head["seconds"]),
-                "codes" in arrays.files,
-            )
-    except _DAMAGED as error:
+        voice = _read(name, read_archive(path))
+    except DAMAGED as error:
         return VoiceEntry(name, problem=f"cannot be read: {error}")
+    in_context = voice.codes is not None
+    return VoiceEntry(name, voice.model, voice.content_hash, voice.seconds, in_context)
 
 
 def _head(arrays: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, str]:
@@ -164,31 +157,51 @@ def _head(arrays: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, str]:
 
 
 def _read(name: str, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Voice:
+    """A voice from its arrays. Raises ValueError or KeyError that names what is wrong."""
     head = _head(arrays)
     states = [key for key in arrays if key.startswith(_STATE_PREFIX)]
     warm = None
     if states:
-        tensors = {key.removeprefix(_STATE_PREFIX): _floats(arrays[key]) for key in states}
+        tensors = {key.removeprefix(_STATE_PREFIX): _floats(arrays, key) for key in states}
         warm = WarmStart(int(str(arrays["decoder_version"])), tensors)
-    codes = arrays["codes"].astype(np.int64) if "codes" in arrays else None
-    if codes is not None and codes.ndim != 2:
-        raise ValueError(f"its codes are {codes.shape}")
+    speaker, seconds = _floats(arrays, "speaker"), float(head["seconds"])
+    if speaker.ndim != 1 or not speaker.size:
+        raise ValueError(f"speaker is {list(speaker.shape)}, no vector")
+    if not 0 <= seconds <= _MAX_SECONDS:
+        raise ValueError(f"seconds is {seconds}, outside 0 to {_MAX_SECONDS}")
     return Voice(
         name=name,
         model=head["model"],
         content_hash=head[_HASH],
-        speaker=_floats(arrays["speaker"]),
-        seconds=float(head["seconds"]),
-        codes=codes,
+        speaker=speaker,
+        seconds=seconds,
+        codes=_codes(arrays),
         text=head["text"],
         warm_start=warm,
     )
 
 
-def _floats(array: npt.NDArray[np.generic]) -> Floats:
+def _codes(arrays: Mapping[str, npt.NDArray[np.generic]]) -> Ids | None:
+    """int64 [frames, groups] of the reference, if there are any."""
+    found = arrays.get("codes")
+    if found is None:
+        return None
+    if found.ndim != 2 or not found.size or found.dtype.kind not in "ui":
+        raise ValueError(f"codes are {found.dtype} {list(found.shape)}, not numbers of frames")
+    codes = found.astype(np.int64)
+    if codes.min() < 0:
+        raise ValueError(f"codes holds {codes.min()}, which is no code")
+    return codes
+
+
+def _floats(arrays: Mapping[str, npt.NDArray[np.generic]], key: str) -> Floats:
+    array = arrays[key]
     if array.dtype != np.float32:
-        raise ValueError(f"an array of it is {array.dtype}, not float32")
-    return array.astype(np.float32)
+        raise ValueError(f"{key} is {array.dtype}, not float32")
+    values = array.astype(np.float32)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{key} holds what is no finite number")
+    return values
 
 
 def _path(name: str, folder: Path) -> Path:
