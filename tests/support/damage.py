@@ -188,9 +188,11 @@ def attempt(case: Case, store: Path, scratch: Path) -> None:
     if case.what == "official":
         kind = "base" if "speaker" in case.damage else "custom"
         shutil.copytree(store / kind, source, copy_function=os.link)
-    elif case.what == "converted":
+    elif case.what in ("converted", "unsealed"):
         (found,) = (home / "qwen3-converted").glob("custom-*")
         shutil.copytree(found, source, copy_function=os.link)
+        if case.what == "unsealed":  # as older programs have made it
+            (source / "files.json").unlink()
     elif case.what == "enrol":
         shutil.copytree(store / "base", source, copy_function=os.link)
     else:

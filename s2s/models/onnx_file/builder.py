@@ -307,7 +307,7 @@ def cached_graph(folder: Path, name: str, build: Callable[[Path], Path]) -> Path
         try:
             unfinished.rename(folder)
         except OSError:
-            if not _whole(folder, path):  # a damaged folder, not another process's
+            if damaged(folder) is not None:  # a damaged folder, not another process's
                 shutil.rmtree(folder)
                 unfinished.rename(folder)
     finally:

@@ -168,7 +168,9 @@ def convert_to(weights: Weights, job: ConversionJob) -> Path:
 def check_converted(folder: Path, record: Record) -> None:
     """Raise CheckpointError when a file of a converted checkpoint is not what was made, and
     SpecError when its config.json contradicts what the weights were made with."""
-    bad = damaged(folder) if is_sealed(folder) else None
+    # Older folders have no list of digests; graphs are not opened without: a damaged one can end
+    # the process inside ONNX Runtime.
+    bad = damaged(folder) if is_sealed(folder) or record.graphs else None
     if bad is not None:
         raise CheckpointError(
             "is not what the conversion made",
