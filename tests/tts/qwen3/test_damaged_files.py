@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from s2s.testing.random_checkpoint import write_checkpoint
-from tests.support.damage import DAMAGES, Case, Outcome
+from tests.tts.qwen3.damage import DAMAGES, Case, Outcome
 
 CORES = ("native", "onnx", "ggml")
 _ROOT = Path(__file__).parents[3]
@@ -91,7 +91,7 @@ def walked(store: Path, kernel_cache: Path) -> Callable[[str, list[Case]], list[
             _python("-c", _PREPARE, str(store), core)
         lines = _python(
             "-m",
-            "tests.support.damage",
+            "tests.tts.qwen3.damage",
             str(store),
             given=json.dumps([asdict(case) for case in cases]),
         )
@@ -104,7 +104,7 @@ def walked(store: Path, kernel_cache: Path) -> Callable[[str, list[Case]], list[
 _PREPARE = """
 import sys
 from pathlib import Path
-from tests.support.damage import prepare
+from tests.tts.qwen3.damage import prepare
 prepare(Path(sys.argv[1]), sys.argv[2])
 """
 

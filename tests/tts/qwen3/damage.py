@@ -1,7 +1,7 @@
 """Damages files of a tiny Qwen3-TTS checkpoint, and tries what becomes of it, each case in a
 process of its own with limits on time and memory.
 
-    python -m tests.support.damage FOLDER < cases.json      # one result a line, as JSON
+    python -m tests.tts.qwen3.damage FOLDER < cases.json      # one result a line, as JSON
 
 The runner imports everything once and forks for each case. Knows no single file: see `DAMAGES`.
 """
