@@ -16,6 +16,7 @@ from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.llm.base import ChatMessage
 from s2s.models.resources import Resources
 from s2s.models.store import Store
+from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.system.compute import shared
 from s2s.system.cpu import cores
@@ -97,7 +98,7 @@ def _loaded(
     )
     together.wait()
     models = Models(vad, end_of_turn, stt.made, llm.made, tts.made)
-    warm_up(models, config.session.system_prompt)
+    warm_up(models, config.session)
     rtf = real_time_factor(models.synthesizer)
     if isinstance(models.synthesizer, Measured):
         notice(f"{models.synthesizer.description}: {rtf:.2f} of real time here")
@@ -122,15 +123,18 @@ def real_time_factor(synthesizer: Synthesizer) -> float:
     return took_s * synthesizer.capabilities.sample_rate_hz / samples if samples else 0.0
 
 
-def warm_up(models: Models, system_prompt: str) -> None:
-    """Run each model once, so that the first answer is as quick as the later ones."""
+def warm_up(models: Models, session: SessionConfig) -> None:
+    """Run each model once, and the rules of the language that will be spoken, so that the first
+    answer is as quick as the later ones."""
     models.vad.open().probability(_silence())
     if models.end_of_turn is not None:
         models.end_of_turn.probability(_silence())
     models.transcriber.warm()
     models.synthesizer.warm()
-    speakable("Ready, 1.", "en")
-    models.chat.warm([ChatMessage("system", system_prompt)])
+    models.chat.warm([ChatMessage("system", session.system_prompt)])
+    spoken = {session.language or "en", *models.synthesizer.capabilities.languages[:1]}
+    for language in spoken:
+        speakable("Ready, 1.", language)
 
 
 def close_models(models: Models) -> None:
