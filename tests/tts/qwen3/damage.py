@@ -152,11 +152,11 @@ def speak(core: str, source: Path, home: Path, *, voice: str = "") -> None:
     """Open the model and say a few frames; every sample is a number, or the answer fails."""
     import numpy as np
 
-    from s2s.tts.qwen3 import Generation, Placement, Request, open_model
+    from s2s.tts.qwen3 import DevicePlacements, Generation, Request, open_model
     from s2s.tts.qwen3.sampling import Sampling
 
     codec = "native" if core == "native" else "onnx"
-    placement = Placement(core, core, codec)
+    placement = DevicePlacements(core, core, codec)
     model = open_model(source, home, quant=QUANTS[core], placement=placement)
     greedy = Sampling(greedy=True)
     generation = Generation(talker=greedy, predictor=greedy, max_new_tokens=5, min_new_tokens=5)
