@@ -198,7 +198,7 @@ def test_the_words_are_heard_however_a_file_is_made(
 
 def _music() -> dict[str, np.ndarray]:
     t = np.arange(16_000 * 4) / 16_000
-    chord = sum(np.sin(2 * np.pi * hz * t) for hz in (261.6, 329.6, 392.0)) / 6
+    chord = np.asarray(sum(np.sin(2 * np.pi * hz * t) for hz in (261.6, 329.6, 392.0))) / 6
     notes = []
     for step in (0, 4, 7, 12, 7, 4, 0, -5):
         n = t[:8000]

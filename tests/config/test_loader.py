@@ -167,7 +167,8 @@ def test_another_backend_forgets_the_options_of_the_one_below(tmp_path: Path):
 def test_what_is_wrong_is_refused_with_its_origin_and_the_nearest_key(
     flags: list[str], environment: dict[str, str], said: str
 ):
-    keys = [("--set", *(flag.split("=", 1) if "=" in flag else (flag, ""))) for flag in flags]
+    parts = [flag.partition("=") for flag in flags]
+    keys = [("--set", key, value) for key, _, value in parts]
     with pytest.raises(SettingError, match=said):
         config.load(environment=environment, flags=keys)
 

@@ -67,7 +67,7 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
         pytest.skip(f"not installed: {', '.join(lacking)}")
     options = registry.config_class(backend)
     assert dataclasses.is_dataclass(options)
-    assert options.__dataclass_params__.frozen
+    assert options.__dataclass_params__.frozen  # pyright: ignore[reportAttributeAccessIssue]
     assert options.__doc__
     options()
     factory = registry._load(backend, backend.factory)

@@ -62,7 +62,7 @@ def build(values: Mapping[object, object]) -> Everything:
 
 
 def from_text(key: str, text: str) -> object:
-    node = {key: Given(text, "--set", is_text=True)}
+    node: typed.Tree = {key: Given(text, "--set", is_text=True)}
     return getattr(typed.build(Everything, node), key)
 
 

@@ -41,7 +41,7 @@ class Chat:
         self.reads_ahead = True
         self.prompts: list[list[ChatMessage]] = []
         self.read: list[str] = []
-        self.before: Callable[[int], None] = lambda number: None
+        self.before: Callable[[int], object] = lambda number: None
 
     def stream(
         self,

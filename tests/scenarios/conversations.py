@@ -10,6 +10,7 @@ import numpy as np
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.clock import Clock
 from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.markup import Call
 from s2s.core.messages import AudioIn
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, Urgency
@@ -144,7 +145,7 @@ class _HungChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
-    ) -> Iterator[str]:
+    ) -> Iterator[str | Call]:
         for number, token in enumerate(self.models.chat.stream(messages, stop=stop)):
             if number == self.hung.after_tokens:
                 self.hung.wait(self.clock)

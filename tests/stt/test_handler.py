@@ -35,7 +35,7 @@ class Ear:
     def __init__(self) -> None:
         self.calls: list[tuple[int, Transcription | None]] = []
         self.words = ["one", "two", "three", "four", "five", "six"]
-        self.during: Callable[[], None] = lambda: None
+        self.during: Callable[[], object] = lambda: None
 
     def transcribe(
         self,

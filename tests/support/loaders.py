@@ -16,7 +16,7 @@ from s2s.config import registry
 from s2s.models.store import Store
 from s2s.testing.simulator import EnergyVad
 
-STAGES: tuple[registry.Stage, ...] = ("stt", "llm", "tts")
+STAGES: tuple[registry.StageName, ...] = ("stt", "llm", "tts")
 loaded = threading.Semaphore(0)
 """Released once by each model that is there."""
 

@@ -48,7 +48,7 @@ class Voice:
     asked: list[tuple[str, str | None, str | None]] = field(default_factory=list)
     made: int = 0
     fail_after: int | None = None
-    on_chunk: Callable[[], None] = lambda: None
+    on_chunk: Callable[[], object] = lambda: None
 
     @property
     def capabilities(self) -> Capabilities:

@@ -48,8 +48,11 @@ def speaker(tiny_qwen3: Callable[[str], Path], resources: Resources) -> Qwen3:
     return Qwen3(config, resources)
 
 
-def sound_of(synthesizer: Qwen3, text: str, **how: str) -> np.ndarray:
-    chunks = [chunk.samples for chunk in synthesizer.synthesize(text, **how)]
+def sound_of(
+    synthesizer: Qwen3, text: str, voice: str | None = None, language: str | None = None
+) -> np.ndarray:
+    spoken = synthesizer.synthesize(text, voice=voice, language=language)
+    chunks = [chunk.samples for chunk in spoken]
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
@@ -231,7 +234,7 @@ def test_a_cloning_model_needs_a_voice_and_speaks_with_an_enrolled_one(
 def test_what_cannot_be_opened_says_so_in_one_line(
     options: dict[str, str], message: str, tiny_qwen3: Callable[[str], Path], resources: Resources
 ) -> None:
-    config = Qwen3Config(**{"model": str(tiny_qwen3("0.6b-customvoice")), **options})
+    config = Qwen3Config(**{"model": str(tiny_qwen3("0.6b-customvoice")), **options})  # pyright: ignore[reportArgumentType]
     with pytest.raises(TtsError, match=message) as raised:
         Qwen3(config, resources)
     assert "\n" not in str(raised.value)

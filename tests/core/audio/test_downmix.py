@@ -96,9 +96,9 @@ def test_any_samples_stay_finite_and_within_the_loudest(
     values: list[int], channels: int, rate_hz: int
 ) -> None:
     count = len(values) // channels
-    samples = (
-        np.array(values[: count * channels], dtype=np.float32).reshape(count, channels) / 32768
-    )
+    samples = np.array(values[: count * channels], dtype=np.float32).reshape(
+        count, channels
+    ) / np.float32(32768)
     heard = downmix(samples, rate_hz)
     assert heard.shape == (count,)
     assert np.isfinite(heard).all()

@@ -27,8 +27,8 @@ class NoisyTalker(ReferenceTalker):
         out = super().prefill(state, embeddings)
         noise = np.random.default_rng(len(embeddings)).standard_normal
         return TalkerOutput(
-            out.logits + noise(out.logits.size).astype(np.float32) / 2,
-            out.hidden + noise(out.hidden.size).astype(np.float32) / 2,
+            out.logits + noise(out.logits.size).astype(np.float32) * np.float32(0.5),
+            out.hidden + noise(out.hidden.size).astype(np.float32) * np.float32(0.5),
         )
 
 
