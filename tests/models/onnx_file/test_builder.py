@@ -100,3 +100,23 @@ def test_the_chosen_branch_is_what_comes_out(tmp_path: Path) -> None:
         (y,) = session.run(None, {"x": x_value, "number": np.array(number_value)})
         expected = x_value @ weights[0] @ weights[1 + number_value]
         np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("file", ["double.onnx", "double.onnx.data", "files.json"])
+def test_a_damaged_graph_is_built_again(file: str, tmp_path: Path) -> None:
+    """One byte is enough: what reads graphs trusts them."""
+    built: list[Path] = []
+
+    def build(to: Path) -> Path:
+        built.append(to)
+        return double_graph(to, np.ones((100, 100)))
+
+    path = cached_graph(tmp_path / "graph", "double", build)
+    content = bytearray((path.parent / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (path.parent / file).write_bytes(content)
+    assert cached_graph(tmp_path / "graph", "double", build) == path
+    assert len(built) == 2
+    cached_graph(tmp_path / "graph", "double", build)
+    assert len(built) == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["graph"]

@@ -57,3 +57,36 @@ def test_a_file_that_cannot_be_written_is_only_a_warning(
         "0.6b", Speed(1, 0, 1.0, 1.0, 1.0)
     )
     assert "cannot be written" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("threads", 0), ("threads", "2"), ("threads", True), ("threads", 10**9),
+        ("draft_tokens", -1), ("draft_tokens", 1.5), ("codes_ms", float("nan")),
+        ("codes_ms", -1.0), ("codes_ms", float("inf")), ("decode_ms", None), ("call_ms", []),
+        ("overlapped", 1),
+    ],
+)  # fmt: skip
+def test_a_number_that_was_never_measured_does_not_count(
+    field: str, value: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "speed.json"
+    kept = CalibrationCache(path)
+    kept.keep_speed("0.6b", Speed(1, 0, 1.0, 1.0, 1.0))
+    content = json.loads(path.read_text())
+    content["models"]["0.6b"][field] = value
+    path.write_text(json.dumps(content))
+    assert kept.speed("0.6b") is None
+
+
+def test_only_times_of_backends_count(tmp_path: Path) -> None:
+    path = tmp_path / "speed.json"
+    kept = CalibrationCache(path)
+    kept.keep_backends("q4", {"native": 30.5, "onnx": float("inf")})
+    content = json.loads(path.read_text())
+    content["backends"]["q4"] |= {"ggml": "fast", "a": float("nan"), "b": -1, "c": None, "d": []}
+    path.write_text(json.dumps(content))
+    assert kept.backends("q4") == {"native": 30.5, "onnx": float("inf")}
+    path.write_text("[" * 100_000)
+    assert kept.backends("q4") == {}
