@@ -11,19 +11,16 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
-import select
 import shutil
-import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-CPU_S, MEMORY_BYTES, WALL_S = 2, 512 << 20, 60.0
+from tests.support.limits import limited
+
 _ODD: tuple[object, ...] = (
     None, True, -1, 0, 1, 2, 3, 7, 33, 10**9, 10**18, 2**31, 2**63, 1.5, -0.5, float("nan"),
     float("inf"), 1e-300, 1e300, "", "x", "silu ", [], [1], [[]], {}, {"rope_type": "linear"},
@@ -221,51 +218,14 @@ def prepare(store: Path, core: str) -> None:
 
 def run(case: Case, store: Path) -> Outcome:
     """One case in a forked process."""
-    scratch = store / f"case-{os.getpid()}"
-    scratch.mkdir()
-    reader, writer = os.pipe()
-    began = time.monotonic()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        _child(case, store, scratch, writer)
-    os.close(writer)
-    said = b""
-    while time.monotonic() - began < WALL_S:
-        ready, _, _ = select.select([reader], [], [], WALL_S)
-        piece = os.read(reader, 65536) if ready else b""
-        if not piece:
-            break
-        said += piece
-    else:
-        os.kill(child, signal.SIGKILL)
-    os.close(reader)
-    _, status = os.waitpid(child, 0)
-    shutil.rmtree(scratch, ignore_errors=True)
-    seconds = time.monotonic() - began
-    if os.WIFSIGNALED(status):
-        return Outcome(case, f"signal {os.WTERMSIG(status)}", said.decode(), seconds)
-    end, _, text = said.decode(errors="replace").partition("\n")
-    return Outcome(case, end or "silent", text, seconds)
-
-
-def _child(case: Case, store: Path, scratch: Path, writer: int) -> None:
     from s2s.tts.qwen3.errors import Qwen3Error
 
-    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
-    memory = pages * resource.getpagesize() + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
-        attempt(case, store, scratch)
-        said = "works\n"
-    except Qwen3Error as error:
-        said = f"refused\n{type(error).__name__}: {error}"
-    except BaseException:  # noqa: BLE001 - whatever it is, it is what is looked for
-        said = f"raised\n{traceback.format_exc(limit=-6)}"
-    os.write(writer, said.encode(errors="replace")[:60_000])
-    os._exit(0)
+    scratch = store / f"case-{os.getpid()}"
+    scratch.mkdir()
+    began = time.monotonic()
+    end, text = limited(lambda: attempt(case, store, scratch), Qwen3Error)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return Outcome(case, end, text, time.monotonic() - began)
 
 
 def warm_up(core: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import installed
+from s2s.testing.random_checkpoint import main_tensors, write_safetensors
 from s2s.tts.qwen3.checkpoint import conversion, gguf_weights
 from s2s.tts.qwen3.checkpoint.conversion import read_record
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
@@ -23,7 +24,13 @@ from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, dequantize
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
-from s2s.tts.qwen3.errors import CheckpointError, ConvertError, LlamaError, SpecError
+from s2s.tts.qwen3.errors import (
+    CheckpointError,
+    ConvertError,
+    LlamaError,
+    SpecError,
+    WeightError,
+)
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
 
 FILES = (TALKER, PREDICTOR, TABLES)
@@ -244,3 +251,99 @@ def test_no_heavy_package_is_loaded(base: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def _edit(path: Path, **fields: object) -> None:
+    content = json.loads(path.read_text())
+    content["talker_config"] |= fields
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("rope_theta", 10_000), ("rms_norm_eps", 1e-5), ("num_attention_heads", 2),
+     ("codec_eos_token_id", 1000), ("max_position_embeddings", 99)],
+)  # fmt: skip
+@pytest.mark.parametrize("quant", ["q8_0", "int8"])
+def test_a_config_that_contradicts_the_weights_is_named(
+    quant: str, field: str, value: object, base: Path, tmp_path: Path
+) -> None:
+    """An edit of a converted folder; from the official checkpoint it is made again."""
+    folder = convert(base, quant, converted=tmp_path)
+    _edit(folder / "config.json", **{field: value})
+    with pytest.raises(SpecError, match="the weights were made with") as caught:
+        convert(folder, quant, converted=tmp_path)
+    assert caught.value.file == str(folder / "config.json")
+    assert caught.value.field == f"talker_config.{field}"
+    assert convert(base, quant, converted=tmp_path) == folder
+    assert read_spec(folder) == read_spec(base)
+
+
+def test_a_config_may_be_edited_where_the_weights_say_nothing(base: Path, tmp_path: Path) -> None:
+    folder = convert(base, "q8_0", converted=tmp_path)
+    (folder / "generation_config.json").write_text('{"temperature": 0.5}')
+    _edit(folder / "config.json", codec_language_id={"klingon": 66})
+    assert convert(folder, "q8_0", converted=tmp_path) == folder
+
+
+@pytest.mark.parametrize("quant", ["q8_0", "int8"])
+def test_a_damaged_file_is_named_or_made_again(quant: str, base: Path, tmp_path: Path) -> None:
+    folder = convert(base, quant, converted=tmp_path)
+    file = folder / (TALKER if quant == "q8_0" else "talker.onnx")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:99] + bytes([whole[99] ^ 1]) + whole[100:])
+    with pytest.raises(CheckpointError, match="is not what the conversion made") as caught:
+        convert(folder, quant, converted=tmp_path)
+    assert caught.value.file == str(file)
+    assert convert(base, quant, converted=tmp_path) == folder
+    assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize("quant", ["f32", "q8_0", "onnx-f32", "int8"])
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("model.safetensors", "talker.model.norm.weight"),
+     ("model.safetensors", "talker.model.layers.1.mlp.up_proj.weight"),
+     ("model.safetensors", "talker.code_predictor.lm_head.3.weight"),
+     ("model.safetensors", "speaker_encoder.fc.bias"),
+     ("speech_tokenizer/model.safetensors", "decoder.decoder.5.alpha"),
+     ("speech_tokenizer/model.safetensors", "encoder.downsample.conv.weight")],
+)  # fmt: skip
+def test_a_weight_that_is_no_number_is_refused(
+    quant: str, file: str, name: str, base: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(base, source)
+    content = bytearray((source / file).read_bytes())
+    length = int.from_bytes(content[:8], "little")
+    entry = json.loads(content[8 : 8 + length])[name]
+    at = 8 + length + entry["data_offsets"][1]
+    content[at - 2 : at] = b"\xc0\x7f"
+    (source / file).write_bytes(content)
+    with pytest.raises(WeightError, match="must be a finite number") as caught:
+        convert(source, quant, converted=tmp_path / "out")
+    assert (caught.value.file, caught.value.field) == (str(source / file), name)
+    assert not list((tmp_path / "out").glob("[!.]*"))
+
+
+@pytest.mark.parametrize(
+    ("quant", "predictor", "message"),
+    [("int4", None, r"the predictor in int8 \(what int4 takes for the predictor\): rows of 96 "
+      r"values do not divide into blocks of 128; set predictor_quant to onnx-f32 or int8-32 or "
+      r"int4"),
+     ("int4-128", "int4", "the talker in int4-128: rows of 96 .* set quant to"),
+     ("int8", None, "the talker in int8: rows of 96")],
+)  # fmt: skip
+def test_a_width_without_blocks_names_the_format_and_the_way_out(
+    quant: str, predictor: str | None, message: str, base: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(base, source)
+    config = json.loads((source / "config.json").read_text())
+    talker = config["talker_config"]
+    talker["intermediate_size"] = talker["code_predictor_config"]["intermediate_size"] = 96
+    (source / "config.json").write_text(json.dumps(config))
+    write_safetensors(source / "model.safetensors", list(main_tensors(config)), "BF16", 0)
+    with pytest.raises(ConvertError, match=message):
+        convert(source, quant, predictor_quant=predictor, converted=tmp_path / "out")
+    assert convert(source, "int4", predictor_quant="int8-32", converted=tmp_path / "out").is_dir()

@@ -22,6 +22,7 @@ from s2s.tts.qwen3.engine.decode_loop import (
 )
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason
+from s2s.tts.qwen3.errors import SoundError
 from s2s.tts.qwen3.interfaces import Stale, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Request
@@ -134,3 +135,14 @@ def test_the_smallest_limit_counts(rig: Rig) -> None:
     none = replace(ENDLESS, max_new_tokens=1)
     with pytest.raises(ValueError, match="no room to speak"):
         frame_limit(rig.prompt, spec, SamplingRun.seeded(none, 0, SIX))
+
+
+@pytest.mark.parametrize("part", ["hidden", "logits"])
+def test_a_talker_that_says_no_number_ends_the_answer(part: str, rig: Rig) -> None:
+    states = rig.model.talker.new_state(600), rig.model.predictor.new_state()
+    fed = prefill(rig.model.talker, states[0], rig.prompt, 0, never, rig.report)
+    assert fed.out is not None
+    out = replace(fed.out, **{part: np.full_like(getattr(fed.out, part), np.nan)})
+    run = SamplingRun.seeded(ENDLESS, 3, UNGUARDED)
+    with pytest.raises(SoundError, match="no number"):
+        next(frames(rig.model, states, out, rig.prompt, run, never, rig.report))

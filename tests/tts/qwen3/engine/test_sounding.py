@@ -14,6 +14,7 @@ from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrimmer
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.sounding import Sounding
 from s2s.tts.qwen3.engine.stop_rules import StopReason
+from s2s.tts.qwen3.errors import SoundError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Stopped, never
 
 SAMPLES = 3
@@ -172,3 +173,23 @@ def test_a_stop_takes_back_unread_frames_that_say_nothing_and_nothing_else() -> 
     assert [takes_back(stop, frame) for frame in unread] == [False, False, False, True, True]
     assert not any(takes_back(frame, other) for frame in unread for other in unread)
     assert not takes_back(stop, stop)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_never_given_out(value: float) -> None:
+    """The answer ends as failed; what was heard before stays."""
+
+    class Broken(Loud):
+        def decode(self, state: Nothing, codes: Ids, stale: Stale = never) -> Floats:
+            pcm = super().decode(state, codes, stale)
+            if self.frames > 2:
+                pcm[-1] = value
+            return pcm
+
+    sounding, report = sounding_of(Broken())
+    items = iter([*frames(5), Stop(StopReason.END, 5)])
+    chunks = sounding.chunks(items, last=True)
+    assert np.isfinite(next(chunks).pcm).all()
+    with pytest.raises(SoundError, match="no number"):
+        next(chunks)
+    assert report.chunk_frames == [2]
