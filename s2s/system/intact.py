@@ -2,7 +2,7 @@
 
 What is kept to save time (graphs, converted weights, cut voices) is read by libraries that trust
 it: a damaged graph can end the process. So the folder holds a list of digests, and is looked
-through before it is used. It is no protection against somebody who can write there.
+through before it is used. It is no protection against a person who can write there.
 """
 
 from __future__ import annotations

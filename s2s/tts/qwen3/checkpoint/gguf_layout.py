@@ -76,7 +76,7 @@ class Plan:
 
 def check_decoder(file: GGUFFile, shape: DecoderSpec, vocabulary: int, where: str) -> None:
     """Raise GGUFError unless a file of `Planner` says and holds what config.json says, and nothing
-    else: whoever reads it then computes that, and takes no more memory.
+    else: the reader then computes that, and takes no more memory.
 
     vocabulary: entries of the file's own. where: the part of config.json, for the message.
     """

@@ -20,8 +20,8 @@ from s2s.tts.qwen3.codec.tensors import NEXT_PREFIX, STATE_PREFIX, Tensors, stat
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, Stopped
 from s2s.tts.qwen3.onnx.codec_graph import (
+    CODEC_GRAPHS_VERSION,
     FRAMES_GRAPH,
-    GRAPH_VERSION,
     STEPS_GRAPH,
     WAVE_GRAPH,
     build_decoder_graphs,
@@ -76,7 +76,7 @@ class OnnxCodecDecoder(CheckpointDecoder):
 
         content_hash: stands for the checkpoint, so that another one gets another graph.
         """
-        folder = cache / f"codec_decoder-{content_hash}-v{GRAPH_VERSION}"
+        folder = cache / f"codec_decoder-{content_hash}-v{CODEC_GRAPHS_VERSION}"
         graph = cached_graph(
             folder, FRAMES_GRAPH, lambda to: build_decoder_graphs(spec, tensors, to)
         )
@@ -143,9 +143,9 @@ class GraphPart:
     def __init__(self, graph: Path, threads: int, providers: tuple[str, ...]) -> None:
         self._session = open_session(graph, threads, providers=providers)
         version = self._session.get_modelmeta().custom_metadata_map.get("version")
-        if version != str(GRAPH_VERSION):
+        if version != str(CODEC_GRAPHS_VERSION):
             raise CodecError(
-                f"{graph} has version {version}, this program needs {GRAPH_VERSION}: "
+                f"{graph} has version {version}, this program needs {CODEC_GRAPHS_VERSION}: "
                 "delete it, it is built again"
             )
         names = [item.name for item in self._session.get_inputs()]

@@ -35,7 +35,7 @@ from s2s.tts.qwen3.codec.weights import (
 from s2s.tts.qwen3.onnx.layers import StepBuilder
 
 FRAMES_GRAPH, STEPS_GRAPH, WAVE_GRAPH = "codec_frames", "codec_steps", "codec_wave"
-GRAPH_VERSION = 2
+CODEC_GRAPHS_VERSION = 2
 """Raised when graphs or state change: older caches and warm-start states are then not used."""
 
 
@@ -52,7 +52,7 @@ def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path)
     blocks = range(1, len(spec.upsample_rates) + 1)
     wide, middle, last = blocks[:-2], blocks[-2:-1], blocks[-1:]
     widths = [spec.decoder_dim >> count for count in (len(wide), len(blocks) - 1)]
-    metadata = {"version": str(GRAPH_VERSION)}
+    metadata = {"version": str(CODEC_GRAPHS_VERSION)}
     with GraphBuilder(folder, WAVE_GRAPH) as graph:
         decoder = _Decoder(graph, tensors, spec)
         steps = graph.input("steps", np.float32, ("steps", widths[1]))

@@ -17,12 +17,12 @@ import numpy as np
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.onnx.quant import BLOCK_MIXES, BlockMix
-from s2s.tts.qwen3.onnx.transformer import Job, Place, Rows, Stack, product, stack_bytes
+from s2s.tts.qwen3.onnx.transformer import CachePosition, Job, Rows, Stack, product, stack_bytes
 from s2s.tts.qwen3.reference import PREDICTOR_NAME, TALKER_NAME
 
 TALKER_GRAPH, PREDICTOR_GRAPH = "talker", "predictor"
 HEADS_GRAPH, PROJECTION_GRAPH, FRAME_GRAPH = "heads", "projection", "frame"
-GRAPH_VERSION = 2
+LANGUAGE_GRAPHS_VERSION = 2
 """Of these graphs together; another number is refused."""
 
 _PREDICTOR = "talker.code_predictor"
@@ -129,7 +129,7 @@ def _build_frame(job: Job) -> None:
             count = graph.op("Cast", graph.op("Shape", rows, start=1, end=2), to=_INT32)
             length = graph.op("Add", before, graph.op("Squeeze", count))
             end = graph.op("Sub", length, graph.constant(np.ones((1,), np.int32)))
-            hidden, caches = stack.layers(rows, Place(end, length, cos, sin), caches)
+            hidden, caches = stack.layers(rows, CachePosition(end, length, cos, sin), caches)
             last = graph.op("Slice", hidden, graph.ints(-1), graph.ints(_END), graph.ints(1))
             logits = graph.op("Div", _head(graph, job, last, group), temperature)
             best, _ = graph.several("TopK", (logits, top_k), 2)
@@ -192,4 +192,4 @@ def _head_mix(stack: BlockMix) -> BlockMix:
 
 
 def _save(graph: GraphBuilder, job: Job) -> Path:
-    return graph.save(job.marks | {"version": str(GRAPH_VERSION), "quant": job.mix.name})
+    return graph.save(job.marks | {"version": str(LANGUAGE_GRAPHS_VERSION), "quant": job.mix.name})

@@ -17,7 +17,7 @@ from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
 from s2s.tts.qwen3.errors import OnnxError
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.onnx.language_graph import GRAPH_VERSION
+from s2s.tts.qwen3.onnx.language_graph import LANGUAGE_GRAPHS_VERSION
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, IOBinding, OrtValue
@@ -64,7 +64,7 @@ def open_graph(
     path = folder / f"{name}.onnx"
     session = open_session(path, threads, spin=spin)
     marks = session.get_modelmeta().custom_metadata_map
-    if marks.get("version") != str(GRAPH_VERSION):
+    if marks.get("version") != str(LANGUAGE_GRAPHS_VERSION):
         raise OnnxError(f"{path} is of another version of this program; convert it again")
     if marks.get("source") != open_tables(folder).metadata.get("s2s.source"):
         raise OnnxError(f"{folder}: its files come from different checkpoints; convert again")

@@ -72,7 +72,7 @@ def stack_bytes(mix: BlockMix, spec: DecoderSpec) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CachePosition:
     """Values that say where in its stream a stack is: ``end`` int32 [1] the last new position's
     number, ``length`` int32 [] how many there are with the new ones, ``cos`` and ``sin`` float32
     [room, head_dim / 2] the rotary angles of them all."""
@@ -86,8 +86,8 @@ class Place:
 class Stack:
     """A stack of Qwen3 layers and its final norm.
 
-    As a graph: inputs ``vectors`` float32 [1, n, hidden], those of a `Place` by their names, and
-    the caches ``key.L`` and ``value.L`` float32 [1, kv heads, room, head_dim]. Outputs
+    As a graph: inputs ``vectors`` float32 [1, n, hidden], those of a `CachePosition` by their names,
+    and the caches ``key.L`` and ``value.L`` float32 [1, kv heads, room, head_dim]. Outputs
     ``next.key.L`` and ``next.value.L`` have to be bound to the same memory.
     """
 
@@ -101,7 +101,7 @@ class Stack:
         """Add the stack with its inputs and cache outputs; returns the normed rows."""
         graph, spec = self._graph, self._spec
         vectors = graph.input("vectors", np.float32, (1, "n", spec.hidden))
-        place = Place(
+        place = CachePosition(
             graph.input("end", np.int32, (1,)),
             graph.input("length", np.int32, ()),
             graph.input("cos", np.float32, ("room", spec.head_dim // 2)),
@@ -114,7 +114,9 @@ class Stack:
             graph.expose(cache, np.float32, shape)
         return rows
 
-    def layers(self, vectors: str, place: Place, caches: list[str]) -> tuple[str, list[str]]:
+    def layers(
+        self, vectors: str, place: CachePosition, caches: list[str]
+    ) -> tuple[str, list[str]]:
         """Add the stack; returns the normed rows [1, n, hidden] and the caches after them."""
         spec, total = self._spec, vectors
         after = [f"next.{name}" for name in self._caches()]
@@ -136,7 +138,7 @@ class Stack:
         return [f"{part}.{layer}" for layer in layers for part in ("key", "value")]
 
     def _attention(
-        self, normed: str, layer: int, place: Place, caches: list[str], after: list[str]
+        self, normed: str, layer: int, place: CachePosition, caches: list[str], after: list[str]
     ) -> str:
         """Keys and values of the new positions go into the caches: [1, n, heads * head_dim]."""
         graph, spec, prefix = self._graph, self._spec, f"layers.{layer}.self_attn"

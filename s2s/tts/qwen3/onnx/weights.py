@@ -13,7 +13,7 @@ from s2s.tts.qwen3.checkpoint.quant import MIXES
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import ConvertError
 from s2s.tts.qwen3.onnx.language_graph import (
-    GRAPH_VERSION,
+    LANGUAGE_GRAPHS_VERSION,
     PREDICTOR_GRAPH,
     TALKER_GRAPH,
     build_predictor,
@@ -60,7 +60,7 @@ class OnnxWeights:
 
     @property
     def graphs(self) -> int:
-        return GRAPH_VERSION
+        return LANGUAGE_GRAPHS_VERSION
 
     def _check_blocks(self, spec: Spec) -> None:
         """Raise ConvertError unless every row divides into blocks."""

@@ -23,7 +23,7 @@ from s2s.tts.qwen3.onnx.layers import StepBuilder
 from s2s.tts.qwen3.onnx.session import open_session
 
 GRAPH_NAME, QUANTIZER_NAME = "codec_encoder", "codec_quantizer"
-GRAPH_VERSION = 1
+ENCODER_GRAPH_VERSION = 1
 
 _CHUNK_FRAMES = 25
 """Frames of codes encoded at once: 2 s."""
@@ -55,7 +55,7 @@ class OnnxCodecEncoder:
         threads: int = 1,
     ) -> OnnxCodecEncoder:
         """From a checkpoint's tensors; the graphs are built on first use and kept in ``cache``."""
-        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{GRAPH_VERSION}"
+        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{ENCODER_GRAPH_VERSION}"
         graph = cached_graph(folder, GRAPH_NAME, lambda to: build_encoder_graphs(spec, tensors, to))
         return cls(graph, spec, threads=threads)
 

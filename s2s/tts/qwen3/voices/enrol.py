@@ -19,7 +19,7 @@ from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.errors import CodecError, VoiceError
 from s2s.tts.qwen3.folders import CONVERTED_FOLDER, GRAPHS_FOLDER, VOICES_FOLDER
 from s2s.tts.qwen3.interfaces import CodecEncoder, Floats, SpeakerEncoder
-from s2s.tts.qwen3.onnx.codec_graph import GRAPH_VERSION
+from s2s.tts.qwen3.onnx.codec_graph import CODEC_GRAPHS_VERSION
 from s2s.tts.qwen3.voices.codec_encoder import OnnxCodecEncoder
 from s2s.tts.qwen3.voices.mel import RATE_HZ as VOICE_RATE_HZ
 from s2s.tts.qwen3.voices.recording import check_reference
@@ -39,7 +39,7 @@ def warm_start(decoder: CheckpointDecoder, voice: Voice) -> CodecState:
     """The decoder's state from which the voice goes on: after its reference, or a new one for a
     voice without codes. Fork it for each utterance."""
     kept = voice.warm_start
-    if kept is not None and voice.codes is not None and kept.version == GRAPH_VERSION:
+    if kept is not None and voice.codes is not None and kept.version == CODEC_GRAPHS_VERSION:
         try:
             return decoder.restore(kept.tensors, len(voice.codes))
         except ValueError as error:
@@ -109,7 +109,7 @@ class Enrolment:
         codes = self.codec.encode(np.concatenate([pcm, silence]))
         state = self.decoder.new_state()
         self.decoder.decode(state, codes)
-        after = WarmStart(GRAPH_VERSION, self.decoder.export(state))
+        after = WarmStart(CODEC_GRAPHS_VERSION, self.decoder.export(state))
         voice = Voice(name, self.model, self.content_hash, speaker, seconds, codes, text, after)
         return voice, warnings
 

@@ -23,7 +23,7 @@ from s2s.tts.qwen3.onnx.session import open_session
 from s2s.tts.qwen3.voices.mel import MELS, RATE_HZ, log_mel
 
 GRAPH_NAME = "speaker_encoder"
-GRAPH_VERSION = 1
+SPEAKER_GRAPH_VERSION = 1
 
 _POOL_FLOOR = 1e-12
 
@@ -109,7 +109,7 @@ class OnnxSpeakerEncoder:
         threads: int = 1,
     ) -> OnnxSpeakerEncoder:
         """From a checkpoint's tensors; the graph is built on first use and kept in ``cache``."""
-        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{GRAPH_VERSION}"
+        folder = cache / f"{GRAPH_NAME}-{content_hash}-v{SPEAKER_GRAPH_VERSION}"
         graph = cached_graph(folder, GRAPH_NAME, lambda to: build_speaker_graph(spec, tensors, to))
         return cls(graph, spec, threads=threads)
 

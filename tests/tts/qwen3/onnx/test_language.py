@@ -23,7 +23,7 @@ from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.errors import GGUFError, OnnxError
 from s2s.tts.qwen3.onnx.language import OnnxCache, OnnxModel, load
-from s2s.tts.qwen3.onnx.language_graph import GRAPH_VERSION
+from s2s.tts.qwen3.onnx.language_graph import LANGUAGE_GRAPHS_VERSION
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities
 
@@ -276,7 +276,11 @@ def test_the_folder_holds_graphs_in_place_of_ggufs(converted_qwen3: FolderOf) ->
     assert "projection.onnx" not in {file.name for file in converted_qwen3(KIND, "int4").iterdir()}
     record = read_record(folder)
     assert record is not None
-    assert (record.quant, record.predictor_quant, record.graphs) == ("int4", "int8", GRAPH_VERSION)
+    assert (record.quant, record.predictor_quant, record.graphs) == (
+        "int4",
+        "int8",
+        LANGUAGE_GRAPHS_VERSION,
+    )
 
 
 @pytest.mark.parametrize("name", ["talker", "frame", "predictor", "heads"])
