@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 KINDS = ("0.6b-base", "0.6b-customvoice", "1.7b-base", "1.7b-customvoice", "1.7b-voicedesign")
-GOLDEN = Path(__file__).parents[2] / "data" / "qwen3" / "checksums.json"
+GOLDEN = Path(__file__).parents[1] / "data" / "qwen3" / "checksums.json"
 
 
 @pytest.mark.parametrize("kind", KINDS)
