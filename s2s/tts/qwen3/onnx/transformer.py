@@ -86,9 +86,9 @@ class CachePosition:
 class Stack:
     """A stack of Qwen3 layers and its final norm.
 
-    As a graph: inputs ``vectors`` float32 [1, n, hidden], those of a `CachePosition` by
-    their names, and the caches ``key.L`` and ``value.L`` float32 [1, kv heads, room, head_dim]. Outputs
-    ``next.key.L`` and ``next.value.L`` have to be bound to the same memory.
+    As a graph: inputs ``vectors`` float32 [1, n, hidden], those of a `CachePosition` by their
+    names, and the caches ``key.L`` and ``value.L`` float32 [1, kv heads, room, head_dim].
+    Outputs ``next.key.L`` and ``next.value.L`` have to be bound to the same memory.
     """
 
     def __init__(self, graph: GraphBuilder, job: Job, name: str, spec: DecoderSpec) -> None:
