@@ -9,8 +9,12 @@ import pytest
 
 from s2s.tts.qwen3.calibrate.cache import CalibrationCache
 from s2s.tts.qwen3.calibrate.tune import fastest_backend, tune
-from s2s.tts.qwen3.engine.chunk_schedule import Costs, ScheduleConfig, chunk_sizes
+from s2s.tts.qwen3.engine.chunk_schedule import (
+    Costs,
+    ScheduleConfig,
+)
 from s2s.tts.qwen3.engine.report import Report
+from tests.tts.qwen3.schedules import chunk_sizes
 
 
 @dataclass(slots=True)

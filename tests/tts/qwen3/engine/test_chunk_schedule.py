@@ -11,17 +11,15 @@ from s2s.tts.qwen3.engine.chunk_schedule import (
     ChunkSchedule,
     Costs,
     ScheduleConfig,
-    chunk_sizes,
     compute_dynamic_initial_chunk_size,
     edge_schedule,
     max_ic_for_chunk_size,
     ramp_chunk_size,
     ramp_cumulative,
     ramp_decode_windows,
-    stall_ms,
-    timeline,
     uninterrupted_start_ms,
 )
+from tests.tts.qwen3.schedules import chunk_sizes, stall_ms, timeline
 
 CONFIGS = st.builds(
     ScheduleConfig,

@@ -1,0 +1,38 @@
+"""What a chunk schedule of Qwen3-TTS comes to, computed without a model."""
+
+from __future__ import annotations
+
+from s2s.tts.qwen3.engine.chunk_schedule import (
+    ChunkSchedule,
+    Costs,
+    ScheduleConfig,
+    uninterrupted_start_ms,
+)
+
+
+def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[float, int]]:
+    """The chunks of an utterance of ``frames``: (ready in ms after the prefill, frames)."""
+    schedule = ChunkSchedule(config)
+    chunks: list[tuple[float, int]] = []
+    free_ms, before, since_ms = 0.0, 0, 0.0
+    for length in range(1, frames + 1):
+        now_ms = since_ms + (length - before) * costs.codes_ms
+        size = schedule.emit(length, length == frames, now_ms)
+        if not size:
+            continue
+        free_ms = costs.ready_ms(free_ms, length - size, size)
+        chunks.append((free_ms, size))
+        if not costs.overlapped:
+            before, since_ms = length, free_ms
+    return chunks
+
+
+def chunk_sizes(config: ScheduleConfig, frames: int, costs: Costs) -> list[int]:
+    """The chunks an utterance of ``frames`` is cut into."""
+    return [size for _, size in timeline(config, frames, costs)]
+
+
+def stall_ms(config: ScheduleConfig, frames: int, costs: Costs) -> float:
+    """How long playback that starts with the first chunk falls silent in all."""
+    chunks = timeline(config, frames, costs)
+    return uninterrupted_start_ms(chunks) - chunks[0][0] if chunks else 0.0
