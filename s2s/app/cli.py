@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except Exception as error:
+    except Exception as error:  # the edge of the program: a line for the user, never a traceback
         if debug:
             logging.getLogger(__name__).debug("failed", exc_info=error)
         message = " ".join(str(error).split()) or type(error).__name__

@@ -120,7 +120,7 @@ class Stage(Generic[In, Out]):
             self._send(self._outputs(message))
         except Closed:
             raise
-        except Exception as error:
+        except Exception as error:  # the stage loop: the failure is sent on
             log.error("%s failed: %s", self.name, error)
             log.debug("%s failed", self.name, exc_info=error)
             self._tell_failure(message, error)
@@ -132,7 +132,7 @@ class Stage(Generic[In, Out]):
             self._send(self.handler.failed(message, error))
         except Closed:
             raise
-        except Exception as second:
+        except Exception as second:  # likewise: one answer, not the session
             log.error("%s could not tell that it failed: %s", self.name, second)
             log.debug("%s could not tell that it failed", self.name, exc_info=second)
 

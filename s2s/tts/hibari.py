@@ -119,7 +119,7 @@ class HibariTts:
                 for phonemes in speaker.phonemize(piece)
                 if any(phoneme.isalpha() for phoneme in phonemes)
             ]
-        except Exception as error:
+        except Exception as error:  # the package names no errors of its own
             raise TtsError(f"hibari could not speak {piece[:60]!r}: {error}") from error
         if not parts:
             return np.zeros(0, dtype=np.float32)
@@ -161,6 +161,6 @@ def _load(name: str, path: str | None, threads: int) -> Voice:
             f"hibari: the voice {name!r} is not on this machine and HF_HUB_OFFLINE forbids "
             "fetching it. Use the voice heart, which comes with the package."
         ) from error
-    except Exception as error:
+    except Exception as error:  # the package and onnxruntime name none of their own
         raise TtsError(f"hibari: the voice {name!r} cannot be loaded: {error}") from error
     return voice

@@ -38,7 +38,7 @@ def model_file_errors() -> Iterator[None]:
         yield
     except OnnxFileError as error:
         raise VitsFileError(str(error)) from error
-    except Exception as error:
+    except Exception as error:  # those of onnxruntime have no base of their own
         if is_runtime_error(error):
             raise VitsFileError(
                 f"not a voice that can be used; fetch it again ({error})"

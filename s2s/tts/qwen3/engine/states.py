@@ -55,7 +55,7 @@ class LanguageStatePool(Generic[T, P]):
         reusable = True
         try:
             yield states, done
-        except Exception:
+        except Exception:  # raised again: only the states are not used any more
             reusable = False
             raise
         finally:

@@ -46,7 +46,7 @@ def open_session(
         raise OnnxError("onnxruntime is not installed: pip install 's2s[qwen3]'")
     try:
         return onnx_session(path, threads=threads, spin=spin, arena=arena, providers=providers)
-    except Exception as error:
+    except Exception as error:  # its errors have no base of their own
         if type(error).__name__ == "NotImplemented":
             raise OnnxError(
                 f"{path} needs a newer onnxruntime: pip install -U onnxruntime ({error})"
