@@ -85,7 +85,10 @@ class CodecTransformer:
         for width in (spec.codebook_dim, spec.latent_dim, spec.hidden_size, spec.head_dim,
                       spec.intermediate_size):  # fmt: skip
             if padded(width) != width:
-                raise KernelError(f"a codec decoder with a width of {width}: not a multiple of 16")
+                raise KernelError(
+                    f"a codec decoder with a width of {width}: not a multiple of 16; take "
+                    "the onnx codec"
+                )
         self._pool, self._lib, self._spec = pool, pool.kernel, spec
         bind(self._lib, _FUNCTIONS)
         weights = PreTransformerWeights(tensors, spec)

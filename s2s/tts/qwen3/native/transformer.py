@@ -29,6 +29,7 @@ _BLOCK = 32
 _HEAD_STEP = 64
 _FOUR_BITS = "q4_k"
 _ALIGNMENT = 64
+_ELSEWHERE = "take the onnx or ggml backend"
 _NORM_NAMES = dict(zip(NORMS, ("attn_norm", "attn_q_norm", "attn_k_norm", "ffn_norm"), strict=True))
 
 
@@ -121,8 +122,8 @@ class Matrices:
     def _bytes(self, stored: Stored) -> int:
         if stored.columns % _BLOCK:
             raise KernelError(
-                f"{stored.name}: rows of {stored.columns} values do not divide into blocks of "
-                f"{_BLOCK}"
+                f"{stored.file.path}: {stored.name}: rows of {stored.columns} values do not "
+                f"divide into blocks of {_BLOCK}; {_ELSEWHERE}"
             )
         bits = _bits(stored.kind)
         return self.pool.kernel.matrix_bytes(stored.count, stored.columns, bits)
@@ -181,7 +182,10 @@ class Transformer:
         """Pack the transformer of a converted checkpoint. Raises GGUFError when a tensor is missing
         or of another shape, KernelError when the kernel cannot hold it."""
         if spec.head_dim % _HEAD_STEP:
-            raise KernelError(f"heads of {spec.head_dim} values are no multiple of {_HEAD_STEP}")
+            raise KernelError(
+                f"{file.path}: head_dim is {spec.head_dim}, no multiple of {_HEAD_STEP}; "
+                f"{_ELSEWHERE}"
+            )
         self.width = spec.hidden
         self._pool = pool
         self._matrices = Matrices(
