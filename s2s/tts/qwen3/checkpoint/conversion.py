@@ -169,7 +169,7 @@ def check_converted(folder: Path, record: Record) -> None:
     """Raise CheckpointError when a file of a converted checkpoint is not what was made, and
     SpecError when its config.json contradicts what the weights were made with."""
     # Older folders have no list of digests; graphs are not opened without: a damaged one can end
-    # the process inside ONNX Runtime.
+    # the process inside ONNX Runtime: docs/decisions/qwen3-sealed-folders.md.
     bad = damaged(folder) if is_sealed(folder) or record.graphs else None
     if bad is not None:
         raise CheckpointError(
