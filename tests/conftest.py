@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="MARK",
-        help="fail, not skip, where what tests of this mark need is missing: pulse",
+        help="run the tests of this mark, and fail where what they need is missing: pulse",
     )
 
 

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import NoReturn
 
-from s2s.app import cli, loading
+from s2s.app import cli, loading, together
 from s2s.config import registry
 from s2s.models.store import Store
 from s2s.testing.simulator import EnergyVad
@@ -87,6 +87,7 @@ def heed_signals() -> None:
 
 def main() -> int:
     heed_signals()
+    together.JOIN_S = 0.5  # what loads for ever is waited for in many tests
     hows = dict(zip(STAGES, sys.argv[1:4], strict=True))
     there = sum(how in ("ready", "slow") for how in hows.values())
     creates = ("create_transcriber", "create_chat_model", "create_synthesizer")
