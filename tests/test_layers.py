@@ -232,3 +232,12 @@ def test_only_the_clock_sleeps():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("time.sleep", "sleep"):
                 raise AssertionError(f"{path}:{node.lineno} sleeps; wait on a condition instead")
+
+
+def test_help_waits_for_no_numpy():
+    names = ("numpy", "multiprocessing")
+    code = f"import sys, s2s.app.cli\nprint([name for name in {names} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

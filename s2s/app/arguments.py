@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from s2s.core.audio import FORMATS
-
 _SETTING = re.compile(r"--[a-z]+(\.[\w-]+)+(=.*)?", re.DOTALL)
 
 
@@ -66,5 +64,8 @@ def _is_text(argument: str, name: str, flags: Collection[str]) -> bool:
         return False
     if argument.startswith("--"):
         return name not in flags and not any(flag.startswith(argument) for flag in flags)
-    attached = argument[:2] in flags and Path(argument[2:]).suffix.lower() in FORMATS
-    return not attached
+    if argument[:2] not in flags:
+        return True
+    from s2s.core.audio import FORMATS  # brings numpy, which `--help` does not wait for
+
+    return Path(argument[2:]).suffix.lower() not in FORMATS

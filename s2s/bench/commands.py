@@ -7,7 +7,6 @@ import json
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,6 +118,8 @@ def _random(count: int, first: int, jobs: int) -> int:
     starts = range(first, first + count, size)
     chunks = [range(start, min(start + size, first + count)) for start in starts]
     wrong = 0
+    from concurrent.futures import ProcessPoolExecutor  # slow to import
+
     with ProcessPoolExecutor(jobs) as pool:
         for found in pool.map(_violations, chunks):
             for seed, violations in found:
