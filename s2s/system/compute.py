@@ -101,10 +101,10 @@ class SharedCompute:
     def threads(self, work: Work, most: int) -> int:
         """How many threads `work` gets now, 1 to ``most``: the cores that neither other programs
         nor more urgent work of this one use."""
-        others = math.ceil(max(0.0, self._load.cores() - NOTICED))
+        free = self._free()
         with self._changed:
-            own = sum(count for each, count in self._running.items() if each < work)
-        return max(1, min(most, self._cores - others - own))
+            urgent = self._more_urgent(work)
+        return max(1, min(most, free - urgent))
 
     @contextmanager
     def working(self, work: Work, threads: int = 1) -> Iterator[None]:
@@ -121,14 +121,22 @@ class SharedCompute:
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None:
         """Let more urgent work go first where no core is left beside it; returns at once
         otherwise, when `stop` says so after a change, and in any case after `LONGEST_WAIT_S`."""
-        free = self._cores - math.ceil(max(0.0, self._load.cores() - NOTICED))
+        free = self._free()
 
         def may_go() -> bool:
-            urgent = sum(count for each, count in self._running.items() if each < work)
+            urgent = self._more_urgent(work)
             return urgent == 0 or urgent < free or stop()
 
         with self._changed:
             self._changed.wait_for(may_go, LONGEST_WAIT_S)
+
+    def _free(self) -> int:
+        """Cores that other programs leave."""
+        return self._cores - math.ceil(max(0.0, self._load.cores() - NOTICED))
+
+    def _more_urgent(self, work: Work) -> int:
+        """Threads that more urgent work computes in; the lock is held."""
+        return sum(count for each, count in self._running.items() if each < work)
 
 
 @cache
