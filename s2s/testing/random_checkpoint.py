@@ -2,11 +2,14 @@
 
     python -m s2s.testing.random_checkpoint OUT --kind 1.7b-customvoice --tiny
     python -m s2s.testing.random_checkpoint OUT --kind 0.6b-base            # full size, 2.5 GB
+    python -m s2s.testing.random_checkpoint OUT --kind 0.6b-customvoice --ends
 
 A tiny one (a few MB) takes every path of its kind: grouped-query attention, the projection into
 the predictor of the 1.7B models, dialects, 16 codebooks. A full one has the published shapes and
-is for speed. The same arguments give the same bytes: golden values rest on that. Only numpy is
-needed; weights are streamed to disk a tensor at a time.
+is for speed. With --ends speech ends after a length that fits its text, as a trained model's does
+(how: `ending_weights`); without it random weights hardly ever end. The codes mean nothing either
+way. The same arguments give the same bytes: golden values rest on that. Only numpy is needed;
+weights are streamed to disk a tensor at a time.
 
 The tensors are in `random_tensors`.
 """
@@ -25,10 +28,11 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.testing.ending_weights import with_ends
+from s2s.testing.patches import RandomTensor
 from s2s.testing.random_tensors import (
     KINDS,
     SPECIAL_TOKENS,
-    RandomTensor,
     codec_config,
     codec_decoder_tensors,
     codec_encoder_tensors,
@@ -71,11 +75,24 @@ def write_safetensors(path: Path, tensors: list[RandomTensor], dtype: str, seed:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for tensor in tensors:
-            for block in random_blocks(tensor, seed):
+            for block in blocks(tensor, seed):
                 file.write(block.tobytes() if dtype == "F32" else to_bfloat16(block).tobytes())
 
 
-def random_blocks(tensor: RandomTensor, seed: int, block: int = 1 << 22) -> Iterator[np.ndarray]:
+BLOCK_VALUES = 1 << 22
+
+
+def blocks(tensor: RandomTensor, seed: int, block: int = BLOCK_VALUES) -> Iterator[np.ndarray]:
+    """The values of a tensor, float32, flat, in blocks: random but for its patches."""
+    start = 0
+    for values in random_blocks(tensor, seed, block):
+        for patch in tensor.patches:
+            patch.apply(values, start)
+        start += values.size
+        yield values
+
+
+def random_blocks(tensor: RandomTensor, seed: int, block: int) -> Iterator[np.ndarray]:
     """The values of a tensor, float32, flat, in blocks: uniform, from the seed and the name."""
     random = np.random.Generator(np.random.PCG64([seed, zlib.crc32(tensor.name.encode())]))
     half_range = np.float32(tensor.scale * math.sqrt(3))
@@ -168,8 +185,10 @@ def write_json(path: Path, content: dict) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_checkpoint(folder: Path, kind: str, tiny: bool = True, seed: int = 0) -> Path:
-    """The whole checkpoint; returns ``folder``."""
+def write_checkpoint(
+    folder: Path, kind: str, tiny: bool = True, seed: int = 0, *, ends: bool = False
+) -> Path:
+    """The whole checkpoint; returns ``folder``. ends: speech is as long as its text needs."""
     if kind not in KINDS:
         raise ValueError(f"unknown kind {kind!r}; known: {', '.join(KINDS)}")
     codec = folder / "speech_tokenizer"
@@ -189,7 +208,11 @@ def write_checkpoint(folder: Path, kind: str, tiny: bool = True, seed: int = 0) 
         {"padding_side": "left", "padding_value": 0.0, "processor_class": "Qwen3TTSProcessor",
          "return_attention_mask": True},
     )  # fmt: skip
-    write_safetensors(folder / "model.safetensors", list(main_tensors(config)), "BF16", seed)
+    tensors = main_tensors(config)
+    if ends:
+        vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+        tensors = with_ends(tensors, config, vocabulary)
+    write_safetensors(folder / "model.safetensors", list(tensors), "BF16", seed)
     write_codec(codec, tiny, seed)
     return folder
 
@@ -219,9 +242,12 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--tiny", action="store_true", help="a few MB instead of the real size")
+    parser.add_argument("--ends", action="store_true", help="speech ends when its text is said")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    write_checkpoint(arguments.out, arguments.kind, arguments.tiny, arguments.seed)
+    write_checkpoint(
+        arguments.out, arguments.kind, arguments.tiny, arguments.seed, ends=arguments.ends
+    )
     print(f"wrote {arguments.kind} to {arguments.out}")
 
 

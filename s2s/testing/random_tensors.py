@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from s2s.testing.patches import RandomTensor
 
 KINDS = ("0.6b-base", "0.6b-customvoice", "1.7b-base", "1.7b-customvoice", "1.7b-voicedesign")
 GROUPS = 16
@@ -35,15 +36,8 @@ SPECIAL_TOKENS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class RandomTensor:
-    """One entry of a safetensors file. ``scale`` is the standard deviation of its values around
-    ``mean``."""
-
-    name: str
-    shape: tuple[int, ...]
-    scale: float
-    mean: float = 0.0
+FIRST_CODE_SCALE, LATER_CODE_SCALE = 0.5, 0.25
+"""Of the talker's embeddings of a frame's first code, and of each of the others."""
 
 
 # --- configuration -----------------------------------------------------------------------------
@@ -211,7 +205,8 @@ def main_tensors(config: dict) -> Iterator[RandomTensor]:
     hidden, text = talker["hidden_size"], talker["text_hidden_size"]
     small, codes = predictor["hidden_size"], predictor["vocab_size"]
     yield RandomTensor("talker.model.text_embedding.weight", (talker["text_vocab_size"], text), 1.0)
-    yield RandomTensor("talker.model.codec_embedding.weight", (talker["vocab_size"], hidden), 0.5)
+    first = (talker["vocab_size"], hidden)
+    yield RandomTensor("talker.model.codec_embedding.weight", first, FIRST_CODE_SCALE)
     yield from qwen3_layers("talker.model", talker)
     yield from linear("talker.codec_head", talker["vocab_size"], hidden, gain=3.0)
     yield from linear("talker.text_projection.linear_fc1", text, text, bias=True)
@@ -219,7 +214,7 @@ def main_tensors(config: dict) -> Iterator[RandomTensor]:
     yield from qwen3_layers("talker.code_predictor.model", predictor)
     for group in range(GROUPS - 1):
         name = f"talker.code_predictor.model.codec_embedding.{group}.weight"
-        yield RandomTensor(name, (codes, hidden), 0.25)
+        yield RandomTensor(name, (codes, hidden), LATER_CODE_SCALE)
         yield from linear(f"talker.code_predictor.lm_head.{group}", codes, small, gain=3.0)
     if hidden != small:
         name = "talker.code_predictor.small_to_mtp_projection"
