@@ -27,6 +27,10 @@ SAMPLE_S = 0.1
 """Counters of the system are read this often at the most; their own step is 10 ms."""
 NOTICED = 0.12
 """Less of a core than this in use by others does not count: a window that is redrawn."""
+CROWDED_THREADS = 2
+"""Threads where others have work for every core: each is one more share of the processor, and a
+core with less of it than the others' programs loses more than its barrier costs. Measured beside
+four busy programs on two cores; see docs/decisions/busy-machine.md."""
 LONGEST_WAIT_S = 2.0
 """Work ahead waits for more urgent work this long at the most, then goes on beside it."""
 
@@ -100,8 +104,10 @@ class SharedCompute:
 
     def threads(self, work: Work, most: int) -> int:
         """How many threads `work` gets now, 1 to ``most``: the cores that neither other programs
-        nor more urgent work of this one use."""
+        nor more urgent work of this one use; where others use all of them, two."""
         free = self._free()
+        if free <= 0:
+            return max(1, min(most, CROWDED_THREADS))
         with self._changed:
             urgent = self._more_urgent(work)
         return max(1, min(most, free - urgent))
