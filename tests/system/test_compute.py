@@ -79,7 +79,9 @@ def compute(others: float, cores: int = 2) -> SharedCompute:
 @pytest.mark.parametrize(
     ("others", "threads"), [(0.0, 2), (0.05, 2), (0.3, 1), (1.0, 1), (2.0, 2), (4.0, 2)]
 )
-def test_as_many_threads_as_cores_are_free_and_two_where_none_is(others: float, threads: int) -> None:
+def test_as_many_threads_as_cores_are_free_and_two_where_none_is(
+    others: float, threads: int
+) -> None:
     assert compute(others).threads(Work.FIRST_SOUND, 4) == threads
 
 
