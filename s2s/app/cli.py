@@ -43,6 +43,7 @@ SHORTCUTS = {
     "language": ("session.language", "ISO 639-1 code of what is spoken, such as en"),
     "input-device": ("audio.input_device", "microphone: number or part of its name"),
     "output-device": ("audio.output_device", "loudspeaker: number or part of its name"),
+    "wake-word": ("models.wake_word", "listen only after this: okay_nabu, hey_jarvis, alexa"),
     "metrics": ("metrics.file", "add one JSON line for each response to this file"),
 }
 """Flags that set one key: flag -> (key, help)."""
@@ -52,6 +53,14 @@ VOICE_SHORTCUTS = {
     "instruct": ("tts.instruct", "how to speak, for a text-to-speech model that takes orders"),
 }
 """The same, for the commands that speak."""
+SWITCHES = {
+    "push-to-talk": (
+        "session.turns.input.push_to_talk",
+        "only what is said while the talk key (Space) is down counts",
+    ),
+    "muted": ("session.turns.input.muted", "begin muted; the key m unmutes"),
+}
+"""Flags of `talk` that set one key to true: flag -> (key, help)."""
 SPEAKING = ("talk", "say", "config", "doctor")
 
 
@@ -195,6 +204,9 @@ def _config(options: argparse.Namespace) -> Config:
         value = getattr(options, flag.replace("-", "_"))
         if value is not None:
             flags.append((f"--{flag}", key, value))
+    if options.command == "talk":
+        given = {flag: getattr(options, flag.replace("-", "_")) for flag in SWITCHES}
+        flags += [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
     return config.load(
         profile=options.profile or os.environ.get("S2S_PROFILE") or None,
         file=options.config or os.environ.get("S2S_CONFIG") or None,
@@ -243,6 +255,8 @@ def _parser() -> argparse.ArgumentParser:
     talk.add_argument(
         "--fast", action="store_true", help="with --input: as fast as it can, not in real time"
     )
+    for flag, (_, text) in SWITCHES.items():
+        talk.add_argument(f"--{flag}", action="store_true", help=text)
     say = subparsers["say"]
     say.add_argument("text", help="what to say; - reads it from the standard input")
     say.add_argument(

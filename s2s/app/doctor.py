@@ -63,6 +63,7 @@ def findings(config: Config, store: Store) -> Iterator[Finding]:
     for stage in registry.STAGES:
         yield _backend(config, stage)
     yield from _others(config)
+    yield from _wake_word(config)
     if config.tts.backend == "qwen3":
         yield _qwen3(store)
     yield _cache(store)
@@ -96,6 +97,21 @@ def _backend(config: Config, stage: registry.StageName) -> Finding:
             "failure", f"{what} needs {', '.join(lacking)}", f"pip install 's2s[{backend.extra}]'"
         )
     return Finding("ok", what)
+
+
+def _wake_word(config: Config) -> Iterator[Finding]:
+    from s2s.turns.orders.wake_word import MicroWakeModel, WakeWordError
+
+    name = config.models.wake_word
+    if name is None:
+        return
+    try:
+        phrase = MicroWakeModel(name).open().phrase
+    except WakeWordError as error:
+        what, _, remedy = str(error).partition(": ")
+        yield Finding("failure", what, remedy)
+    else:
+        yield Finding("ok", f"wake word: {phrase}")
 
 
 def _qwen3(store: Store) -> Finding:

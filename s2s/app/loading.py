@@ -23,6 +23,7 @@ from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
 from s2s.turns.endpoint import EndOfTurn
+from s2s.turns.orders.wake_word import MicroWakeModel
 from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
@@ -78,6 +79,8 @@ def _loaded(
         notice("no end-of-turn model: silence alone decides when a turn is over")
     else:
         end_of_turn = EndOfTurn(store.path(config.models.end_of_turn))
+    word = config.models.wake_word
+    wake_word = None if word is None else MicroWakeModel(word)
     stt = together.start(
         "stt",
         lambda: registry.create_transcriber(
@@ -97,7 +100,7 @@ def _loaded(
         ),
     )
     together.wait()
-    models = Models(vad, end_of_turn, stt.made, llm.made, tts.made)
+    models = Models(vad, end_of_turn, stt.made, llm.made, tts.made, wake_word=wake_word)
     warm_up(models, config.session)
     rtf = real_time_factor(models.synthesizer)
     if isinstance(models.synthesizer, Measured):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
 
+from s2s.app.keys import Keys, keys_read
 from s2s.app.loading import close_models, load_models
 from s2s.app.signals import Signals, handled
 from s2s.app.view import View
@@ -132,20 +132,10 @@ def _converse(
 ) -> None:
     session = Session(models, transport, config.session, events=view, clock=clock, metrics=metrics)
     view.timelines = metrics.finished
-    with signals.ending(transport.stop):
-        if isinstance(transport, LocalTransport) and sys.stdin is not None and sys.stdin.isatty():
-            _interrupt_on_enter(session)
+    keys = Keys(session, push_to_talk=config.session.turns.input.push_to_talk)
+    reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
+    with signals.ending(transport.stop), reading:
         session.run()
-
-
-def _interrupt_on_enter(session: Session) -> None:
-    """Enter stops the assistant. The thread waits on the terminal and ends with the program."""
-
-    def watch() -> None:
-        for _ in sys.stdin:
-            session.interrupt()
-
-    threading.Thread(target=watch, name="s2s-keys", daemon=True).start()
 
 
 def _file_script(path: Path, view: View) -> Script:

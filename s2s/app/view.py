@@ -8,6 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.text import Text
 
+from s2s.app.keys import Keys, usable
 from s2s.app.loading import Threads
 from s2s.config.schema import Config
 from s2s.core.events import (
@@ -15,15 +16,27 @@ from s2s.core.events import (
     Event,
     Heard,
     Interruption,
+    Listening,
+    MicrophoneState,
     NothingHeard,
     NothingSpoken,
     Notice,
     ResponseDone,
+    StopHeard,
     ToolCalled,
 )
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport
 from s2s.transport.local import LocalTransport
+
+MICROPHONE: dict[Listening, str] = {
+    "open": "(listening)",
+    "muted": "(muted: m unmutes)",
+    "asleep": "(waiting for the wake word)",
+    "awake": "(awake)",
+    "waiting": "(not listening: Space talks)",
+    "talking": "(listening: Space sends it)",
+}
 
 
 class View:
@@ -46,6 +59,11 @@ class View:
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
                 case NothingHeard():
                     self._line(Text("     (no words were heard)", style="bright_black"))
+                case StopHeard(text=text):
+                    self._line(Text.assemble(("you  ", "bold cyan"), text))
+                    self._line(Text("     (stopped)", style="bright_black"))
+                case MicrophoneState(state=state):
+                    self._line(Text(f"     {MICROPHONE[state]}", style="bright_black"))
                 case AnswerText(text=text) if text.strip():
                     self._line(Text.assemble(("s2s  ", "bold green"), " ".join(text.split())))
                 case ToolCalled(name=name, arguments=arguments):
@@ -70,7 +88,8 @@ class View:
         """The start line: devices, models, threads, ready."""
         if isinstance(transport, LocalTransport):
             ears, mouth = transport.input.name, transport.output.name
-            hint = "speak when you like; Enter stops it, Ctrl-C ends"
+            talk = config.session.turns.input.push_to_talk
+            hint = Keys.help(push_to_talk=talk) if usable() else Keys.without
         else:
             ears, mouth, hint = "recordings", "a file", "listening"
         threads = Threads.of(config)

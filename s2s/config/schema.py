@@ -28,6 +28,11 @@ class ModelsConfig:
     end_of_turn: str | None = setting(
         "smart-turn-v3", "Hears whether a pause ends the turn; none: silence alone decides."
     )
+    wake_word: str | None = setting(
+        None,
+        "Nothing counts until this is said: okay_nabu, hey_jarvis, hey_mycroft, alexa, or a "
+        "microWakeWord file (.json); none: everything counts.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

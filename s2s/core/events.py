@@ -10,6 +10,10 @@ from s2s.core.messages import ResponseId, TurnId
 
 ResponseStatus = Literal["completed", "cancelled", "failed"]
 
+Listening = Literal["open", "muted", "asleep", "awake", "waiting", "talking"]
+"""What is said is heard; is not; the wake word is waited for, or was said; the talk key is up, or
+down."""
+
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
@@ -42,6 +46,24 @@ class NothingHeard:
     they go on."""
 
     turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class StopHeard:
+    """All that the person said is a stop phrase: it is no turn, gets no answer and is forgotten.
+
+    Said over an answer it is an `Interruption` instead.
+    """
+
+    turn: TurnId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MicrophoneState:
+    """What happens from now on with what the microphone hears."""
+
+    state: Listening
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +133,8 @@ Event = (
     | SpeechStopped
     | Heard
     | NothingHeard
+    | StopHeard
+    | MicrophoneState
     | ResponseStarted
     | AnswerText
     | ToolCalled

@@ -59,6 +59,25 @@ class AudioIn:
     """Samples of the session up to and including this block."""
     captured_at_s: float
     """When the last sample of the block was captured."""
+    attended: bool = True
+    """False: nobody listens yet. It is kept only as what comes before the wake word."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkKey:
+    """The talk key went down or up. While it is down no pause ends the turn; up ends it at once."""
+
+    down: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WakeWord:
+    """The wake word was said, and ended at `end_sample` of the session: what follows is a turn."""
+
+    end_sample: int
+
+
+Order = TalkKey | WakeWord
 
 
 # --- turns -> stt ------------------------------------------------------------------------------

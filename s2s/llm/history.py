@@ -66,6 +66,11 @@ class History:
             if len(self._exchanges) > self._max_turns or self._tokens() > self._max_tokens:
                 self._drop_older_half()
 
+    def forget(self, turn: TurnId) -> None:
+        """What the person said in `turn`, in whatever revision, was not meant for it."""
+        with self._lock:
+            self._exchanges = [e for e in self._exchanges if e.turn.turn_id != turn.turn_id]
+
     def played(self, response: ResponseId, text: str, complete: bool) -> None:
         """The answer `response` was played up to `text`; `complete` is for information only."""
         del complete

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from s2s.core.messages import TurnId
 from s2s.core.state import SessionState
 from s2s.session.recent_speech import RecentSpeech
@@ -14,13 +16,19 @@ class AssistantFloor:
     """`turns.base.Floor` over a session's playback and sender. Safe from any thread."""
 
     def __init__(
-        self, transport: Transport, sender: Sender, recent: RecentSpeech, state: SessionState
+        self,
+        transport: Transport,
+        sender: Sender,
+        recent: RecentSpeech,
+        state: SessionState,
+        forget: Callable[[TurnId], None],
     ) -> None:
         self._transport = transport
         self._playback = transport.playback
         self._sender = sender
         self._recent = recent
         self._state = state
+        self._forget = forget
 
     @property
     def playing(self) -> bool:
@@ -54,6 +62,9 @@ class AssistantFloor:
         self._state.scope.cancel()
         self._sender.interrupt()
         self._state.turns.wake()
+
+    def forget(self, turn: TurnId) -> None:
+        self._forget(turn)
 
     def give_up(self, turn: TurnId | None, error: str) -> None:
         """Fail the answer, to `turn` if none has begun; what made it is stale, should it come back.

@@ -8,7 +8,7 @@ from s2s.core.work import Compute, Unlimited
 from s2s.llm.base import ChatModel
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
-from s2s.turns.base import TurnEnd, VadModel
+from s2s.turns.base import TurnEnd, VadModel, WakeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +22,7 @@ class Models:
     synthesizer: Synthesizer
     tts_rtf: float = 0.0
     """Seconds of work that the synthesizer takes for a second of speech on this machine."""
+    wake_word: WakeModel | None = None
+    """What must be said before anything counts; None where everything does."""
     compute: Compute = field(default_factory=Unlimited)
     """Decides who computes, for all of them."""

@@ -32,6 +32,7 @@ from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.turns.handler import TurnsHandler
+from s2s.turns.orders.input_gate import InputGate
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,8 @@ class Session:
             models.compute,
         )
         self._sender = Sender(self._playback, state, self.history.played)
-        self._floor = AssistantFloor(transport, self._sender, recent, state)
+        self._floor = AssistantFloor(transport, self._sender, recent, state, self.history.forget)
+        self._gate = InputGate(config.turns.input, models.wake_word, state.events)
         settings = TtsSettings(
             self._playback.rate_hz,
             speculative=config.speculative_tts,
@@ -107,6 +109,8 @@ class Session:
         """Converse until the transport ends. Threads are gone when it returns or raises."""
         for stage in self.stages:
             stage.start()
+        if self._gate.shut:
+            self._gate.tell()
         try:
             self._transport.run(self._hear, self._tick)
         finally:
@@ -134,6 +138,22 @@ class Session:
         self._floor.interrupt()
 
     @property
+    def muted(self) -> bool:
+        """Nothing is heard."""
+        return self._gate.muted
+
+    def mute(self, on: bool) -> None:
+        """Hear nothing from now on, or hear again. From any thread."""
+        self._gate.mute(on, self._state.clock.now())
+
+    def talk(self, down: bool) -> None:
+        """The talk key went down, which silences the assistant, or up, which ends the turn. From
+        any thread; nothing happens without `push_to_talk`."""
+        self._gate.talk(down, self._state.clock.now())
+        if self._gate.talking:
+            self._floor.interrupt()
+
+    @property
     def quiet(self) -> bool:
         """The person is silent, nothing is being answered, nothing plays."""
         return (
@@ -145,7 +165,8 @@ class Session:
 
     def _hear(self, window: AudioIn) -> None:
         try:
-            self._microphone.put(window)
+            for message in self._gate.admit(window, lambda: self.quiet):
+                self._microphone.put(message)
         except Closed:
             self._transport.stop()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from s2s.core.audio import Block
+from s2s.core.messages import TurnId
 
 
 class Vad(Protocol):
@@ -26,6 +27,31 @@ class VadModel(Protocol):
     """A voice detector's weights. Safe from any thread: it keeps no stream."""
 
     def open(self) -> Vad:
+        """A new stream with a state of its own."""
+        ...
+
+
+class WakeStream(Protocol):
+    """Listens for a wake word in one stream of sound, whose state it keeps. Not thread-safe."""
+
+    @property
+    def phrase(self) -> str:
+        """The wake word, as people write it."""
+        ...
+
+    def heard(self, block: Block) -> int | None:
+        """Hear the next window, float32 [512] at 16 kHz.
+
+        Returns:
+            When the wake word was just recognised, for how many samples it has been over.
+        """
+        ...
+
+
+class WakeModel(Protocol):
+    """A wake word's weights. Safe from any thread: it keeps no stream."""
+
+    def open(self) -> WakeStream:
         """A new stream with a state of its own."""
         ...
 
@@ -74,4 +100,11 @@ class Floor(Protocol):
 
     def interrupt(self) -> None:
         """Be silent at once and for good: all work on the answer is stale."""
+        ...
+
+    def forget(self, turn: TurnId) -> None:
+        """What was said in `turn` was not meant for the conversation: its history is without it.
+
+        All work on it must be stale by now.
+        """
         ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from s2s.core.setting import made_setting, setting
 from s2s.turns.endpoint import GraceConfig
 from s2s.turns.interruption import InterruptionConfig
+from s2s.turns.orders.input_gate import InputConfig
 from s2s.turns.segmenter import SegmenterConfig
 
 
@@ -14,6 +15,9 @@ from s2s.turns.segmenter import SegmenterConfig
 class TurnsConfig:
     """When the person's turn begins and ends."""
 
+    input: InputConfig = made_setting(
+        InputConfig, "Which sound counts: mute, push to talk, how long it stays awake."
+    )
     segmenter: SegmenterConfig = made_setting(SegmenterConfig, "Speech from sound.")
     grace: GraceConfig = made_setting(
         GraceConfig, "How long a pause may last before the turn is over."

@@ -15,13 +15,22 @@ import numpy as np
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.events import Heard, NothingHeard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
-from s2s.core.messages import AudioIn, PartialTranscript, SessionEnd, Speech, SttInput, TurnId
+from s2s.core.messages import (
+    AudioIn,
+    Order,
+    PartialTranscript,
+    SessionEnd,
+    Speech,
+    SttInput,
+    TurnId,
+)
 from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.turns.base import Floor, TurnEnd, Vad
 from s2s.turns.config import TurnsConfig
 from s2s.turns.endpoint import grace_ms
+from s2s.turns.orders.orders import Orders
 from s2s.turns.overlap import Overlap
 from s2s.turns.segmenter import (
     FalseStart,
@@ -41,7 +50,7 @@ half a second after it began."""
 TRANSCRIPT_WAIT_MS = 10_000
 """What was said over a reply is waited for this long, however slow the recogniser is."""
 
-TurnInput = AudioIn | PartialTranscript | SessionEnd
+TurnInput = AudioIn | PartialTranscript | Order | SessionEnd
 
 
 @dataclass(slots=True)
@@ -97,6 +106,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
         self._overlap = Overlap(config.interruption, floor, state.events)
+        self._orders = Orders(self._segmenter, floor, state, config, language)
         self._count = 0
         self._turn: _Turn | None = None
         """The turn that is open; None between turns."""
@@ -122,6 +132,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 return self._read(message)
             case SessionEnd():
                 return (message,)
+            case _:
+                return self._order(message)
 
     def failed(self, message: TurnInput | None, error: Exception) -> Iterable[SttInput]:
         self._events(Notice(f"Hearing failed: {error}. Starting to listen afresh."))
@@ -136,6 +148,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
     def expired(self) -> Iterable[SttInput]:
         """No more windows come (muted, unplugged): what is being said ends here."""
         self._last_window_s = None
+        yield from self._end_speech()
+
+    def _end_speech(self) -> Iterator[SttInput]:
         for event in self._segmenter.stalled():
             yield from self._on(event)
         self._overlap.stalled(self._segmenter.sample)
@@ -156,7 +171,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._stream_start_s = message.captured_at_s - message.end_sample / PIPELINE_HZ
         self._close_if_over()
         block = np.zeros_like(message.block) if self._overlap.input_muted else message.block
-        probability = self._vad.probability(block)
+        probability = self._vad.probability(block) if message.attended else 0.0
         for event in self._segmenter.push(block, probability):
             yield from self._on(event)
         segmenter = self._segmenter
@@ -191,6 +206,19 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 yield from self._split(event)
             case TurnClosed():
                 self._forget_turn()
+
+    def _order(self, order: Order) -> Iterator[SttInput]:
+        """Begin or end a turn where the person says so."""
+        again = self._orders.take(order, self._turn and self._turn.id)
+        if again == "end":
+            yield from self._end_speech()
+            if self._turn is not None and self._turn.end_sample is not None:
+                self._orders.let_go(self._turn.id)
+        elif again != "nothing":
+            self._listen_afresh()
+            for block in again:
+                for event in self._segmenter.push(block, self._vad.probability(block)):
+                    yield from self._on(event)
 
     def _onset(self, sample: int) -> None:
         if self._turn is not None and not self._overlap.open:
@@ -228,6 +256,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._forget_turn()
             return
         turn.id, turn.told_empty = reopened, False
+        self._orders.goes_on(turn.text)
         self._partial_due(sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(reopened, self._at_s(sample)))
 
@@ -259,7 +288,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 turn.complete_probability = self._end_of_turn.probability(np.concatenate(heard))
 
     def _set_grace(self, turn: _Turn) -> None:
-        if turn.end_sample is not None:
+        if turn.end_sample is not None and not self._orders.hold:
             wait_ms = grace_ms(
                 turn.complete_probability, turn.text, self._config.grace, self._language
             )
@@ -284,8 +313,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             over = waited_ms > limit_ms and not self._overlap.undecided
         else:
             self._tell_if_empty(turn)
-            committed = self._turns.is_committed(turn.id.turn_id)
-            over = committed or waited_ms > self._config.unanswered_reopen_ms
+            late = waited_ms > self._config.unanswered_reopen_ms and not self._orders.key_down
+            stopped = turn.all_read and self._orders.stopped(turn.id, turn.text, waited_ms)
+            over = late or stopped or self._turns.is_committed(turn.id.turn_id)
         if over:
             self._segmenter.close()
             self._forget_turn()
@@ -300,6 +330,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._events(NothingHeard(turn.id))
 
     def _forget_turn(self) -> None:
+        self._orders.forget(self._turn and self._turn.id)
         self._turn = None
         self._overlap.close()
 
@@ -314,6 +345,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         over = turn.end_sample is not None and turn.all_read
         stable = None if over else partial.stable
         if not self._overlap.open:
+            self._orders.read(turn.id, turn.text)
             self._set_grace(turn)
         elif self._overlap.words(self._segmenter.sample, partial.text, stable=stable):
             yield from self._promote(turn)

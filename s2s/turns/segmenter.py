@@ -192,6 +192,11 @@ class Segmenter:
         return self._state is _State.SPEAKING
 
     @property
+    def onset_sample(self) -> int:
+        """Where the stretch of speech began that is heard, or was heard last."""
+        return self._onset
+
+    @property
     def start_sample(self) -> int:
         """First sample of what `audio` gives; `sample` when it is quiet."""
         return self._sample if self._state is _State.QUIET else self._start
@@ -242,6 +247,14 @@ class Segmenter:
         if self._state is _State.QUIET:
             self._forget_before(self._sample - self._samples(self.config.pre_roll_ms))
         return events
+
+    def rewind(self, sample: int) -> list[Block]:
+        """Forget the turn and what was heard from `sample` on. Its blocks, float32 [samples] each,
+        are returned as far as they are kept (as long as the pre-roll): they come next."""
+        again = [window for window in self._windows if window.start >= sample]
+        self._sample = again[0].start if again else self._sample
+        self.reset()
+        return [window.block for window in again]
 
     def stalled(self) -> list[SegmenterEvent]:
         """No more frames come: whatever is being spoken ends here."""

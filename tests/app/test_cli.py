@@ -193,6 +193,18 @@ def test_every_shortcut_names_a_setting():
         assert name in known or (section == "tts" and name in options), flag
 
 
+def test_flags_of_talk_shut_the_microphone():
+    def input_of(*flags: str) -> tuple[bool, bool, str | None]:
+        options = cli._parser().parse_args(cli._prepared(list(flags)))
+        made = cli._config(options)
+        given = made.session.turns.input
+        return given.push_to_talk, given.muted, made.models.wake_word
+
+    assert input_of() == (False, False, None)
+    assert input_of("--push-to-talk") == (True, False, None)
+    assert input_of("talk", "--muted", "--wake-word", "alexa") == (False, True, "alexa")
+
+
 @pytest.mark.usefixtures("backends")
 def test_say_writes_a_wav_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     target = tmp_path / "out.wav"

@@ -11,7 +11,7 @@ from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.cancel import CancelScope
 from s2s.core.clock import ManualClock
 from s2s.core.events import Event, NothingHeard, Notice, SpeechStarted, SpeechStopped
-from s2s.core.messages import AudioIn, PartialTranscript, Speech, SttInput
+from s2s.core.messages import AudioIn, PartialTranscript, Speech, SttInput, TurnId
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns, Verdict
 from s2s.core.state import SessionState
@@ -47,6 +47,9 @@ class Quiet:
 
     def interrupt(self) -> None:
         self.done.append("interrupt")
+
+    def forget(self, turn: TurnId) -> None:
+        self.done.append(f"forget {turn.turn_id}")
 
 
 class Judge:
@@ -86,12 +89,17 @@ class Rig:
         )
         self._sample = 0
 
-    def hear(self, block: Block, windows: int) -> list[SttInput]:
+    @property
+    def sample(self) -> int:
+        """Heard so far."""
+        return self._sample
+
+    def hear(self, block: Block, windows: int, *, attended: bool = True) -> list[SttInput]:
         sent: list[SttInput] = []
         for _ in range(windows):
             self._sample += BLOCK_SAMPLES
             self.clock.wait_until(self._sample / PIPELINE_HZ)
-            window = AudioIn(block, self._sample, self.clock.now())
+            window = AudioIn(block, self._sample, self.clock.now(), attended)
             sent += self.handler.process(window)
         return sent
 
