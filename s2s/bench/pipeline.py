@@ -23,13 +23,14 @@ import numpy as np
 import psutil
 
 from s2s.app.loading import close_models, load_models
+from s2s.bench import answer
 from s2s.bench.conditions import Conditions, peak_memory_mb
 from s2s.bench.recording import Answer, SpokenSpan, answers, speech_end
 from s2s.config import loader as configuration
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, read_wav, resample
 from s2s.core.clock import SystemClock
-from s2s.core.metrics import Metrics, percentile, summary
+from s2s.core.metrics import Metrics, Timeline, percentile, summary
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.models import Models
@@ -85,15 +86,21 @@ def main() -> None:
     clock, metrics, process = SystemClock(), Metrics(), psutil.Process()
     script = Script(utterances)
     transport = WavTransport(script, Playback(clock, OUTPUT_HZ), clock)
+    diary = answer.Diary()
+    watch = answer.Lookout(diary, transport.playback)
+    seen = answer.watched(models, diary) if arguments.answer_picture else models
     session = Session(
-        models, transport, config.session, events=lambda _: None, clock=clock, metrics=metrics
+        seen, transport, config.session, events=lambda _: None, clock=clock, metrics=metrics
     )
     before, started_s = process.cpu_times(), clock.now()
+    if arguments.answer_picture:
+        watch.start()
     try:
         session.run()
         after, took_s = process.cpu_times(), clock.now() - started_s
         idle_share = idle(config, models, process)
     finally:
+        watch.stop()
         close_models(models)
     cpu_s = after.user + after.system - before.user - before.system
     said = [
@@ -103,6 +110,8 @@ def main() -> None:
     found = answers(said, transport.assistant(), OUTPUT_HZ)
     report = {
         **figures(found),
+        **first_sound(metrics.finished()),
+        "underruns": transport.playback.underruns,
         "peak_memory_mb": round(peak_memory_mb(), 1),
         "cpu_share_of_a_core": round(cpu_s / took_s, 3),
         "idle_cpu_share_of_a_core": round(idle_share, 4),
@@ -113,6 +122,9 @@ def main() -> None:
     }
     parts = summary(metrics.finished())
     show(found, report, parts)
+    if arguments.answer_picture:
+        title = f"{config.llm.backend} and {config.tts.backend}: one answer"
+        answer.draw(Path(arguments.answer_picture), diary.heard_of(), title)
     if arguments.picture:
         draw(Path(arguments.picture), found)
     if arguments.wav:
@@ -166,6 +178,19 @@ def figures(found: Sequence[Answer]) -> dict[str, object]:
     }
 
 
+def first_sound(timelines: Sequence[Timeline]) -> dict[str, float]:
+    """From the first words that the voice was given to the first chunk of sound."""
+    took_ms = [
+        1000 * (each.marks["first_audio"] - each.marks["first_sentence"])
+        for each in timelines
+        if "first_audio" in each.marks and "first_sentence" in each.marks
+    ]
+    return {
+        f"first_sound_p{round(100 * share)}_ms": round(percentile(took_ms, share), 1)
+        for share in (0.5, 0.9)
+    }
+
+
 def show(
     found: Sequence[Answer],
     report: Mapping[str, object],
@@ -216,6 +241,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--answer-tokens", type=int, default=24, help="answers are cut there, to save time"
     )
     parser.add_argument("--picture", default=None, metavar="FILE", help="PNG of the distribution")
+    parser.add_argument(
+        "--answer-picture", default=None, metavar="FILE", help="PNG of one answer, as it was made"
+    )
     parser.add_argument("--wav", default=None, metavar="FILE", help="recording, in stereo")
     found = parser.parse_args(arguments)
     if found.turns < 1:

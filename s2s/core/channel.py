@@ -94,11 +94,28 @@ class Channel(Generic[T]):
             self._changed.notify_all()
             return item
 
-    def take_while(self, wanted: Callable[[T], bool]) -> list[T]:
-        """Take, in one step, the items at the head for which `wanted` is true."""
+    def wait(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Wait until something can be taken, or `stop` is true after `wake`.
+
+        Raises:
+            Closed: the channel is closed and empty.
+        """
+        with self._changed:
+            while not self._items and not stop():
+                if self._closed:
+                    raise Closed(self.name)
+                self._changed.wait()
+
+    def wake(self) -> None:
+        """Let who waits here ask again whether to stop."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def take_while(self, wanted: Callable[[T], bool], most: int | None = None) -> list[T]:
+        """Take, in one step, the items at the head for which `wanted` is true, `most` of them."""
         taken: list[T] = []
         with self._changed:
-            while self._items and wanted(self._items[0]):
+            while self._items and len(taken) != most and wanted(self._items[0]):
                 taken.append(self._items.popleft())
             if taken:
                 self._changed.notify_all()

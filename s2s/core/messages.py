@@ -7,6 +7,7 @@ A stream is chunks and exactly one end: `TtsInput`* then `EndOfResponse`; `Audio
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from s2s.core.audio import Block
 
@@ -135,6 +136,14 @@ class TranscriptFailed:
 # --- llm -> tts --------------------------------------------------------------------------------
 
 
+class Ends(IntEnum):
+    """What is over where a piece of text ends."""
+
+    WORD = 0
+    CLAUSE = 1
+    SENTENCE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class AssistantText:
     """Text as the client sees it. Travels in order, ahead of its audio."""
@@ -168,6 +177,8 @@ class TtsInput:
     voice: str | None = None
     system_note: bool = False
     """Spoken, but no part of the answer: an apology does not enter the history."""
+    ends: Ends = Ends.SENTENCE
+    """What is over with this piece."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import IntEnum
 from typing import Protocol, TypeVar
 
@@ -21,6 +22,8 @@ class Work(IntEnum):
     """The rest of what is being said."""
     TEXT_AHEAD = 3
     """Text that will be said later."""
+    SOUND_LATER = 4
+    """The rest of what is being said, while enough of it waits to be played."""
 
 
 class Compute(Protocol):
@@ -57,21 +60,74 @@ class Unlimited:
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None: ...
 
 
-def each(
-    compute: Compute, items: Iterable[T], work: Callable[[], Work], threads: int = 1
-) -> Iterator[T]:
+class Shift:
+    """The work of one speaker or writer: noted while it computes, not while it waits. Any thread.
+
+    Args:
+        work: how urgent it is now.
+        threads: what it computes in.
+    """
+
+    def __init__(self, compute: Compute, work: Callable[[], Work], threads: int = 1) -> None:
+        self._compute = compute
+        self._work = work
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._begun = False
+        self._pauses = 0
+        self._noted: AbstractContextManager[None] | None = None
+
+    def begin(self) -> None:
+        """From now on it computes; first it waits for what is more urgent."""
+        now = self._work()
+        self._compute.wait(now, lambda: self._work() < now)
+        with self._lock:
+            self._begun = True
+            self._note()
+
+    def end(self) -> None:
+        """It computes no more."""
+        with self._lock:
+            self._begun = False
+            self._note()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Meanwhile it waits for something that others have to make."""
+        with self._lock:
+            self._pauses += 1
+            self._note()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pauses -= 1
+                self._note()
+
+    def _note(self) -> None:
+        """Tell whether it computes; the lock is held."""
+        computes = self._begun and not self._pauses
+        if computes and self._noted is None:
+            self._noted = self._compute.working(self._work(), self._threads)
+            self._noted.__enter__()
+        elif not computes and self._noted is not None:
+            noted, self._noted = self._noted, None
+            noted.__exit__(None, None, None)
+
+
+def each(items: Iterable[T], shift: Shift) -> Iterator[T]:
     """`items` as they are made: the work of making one is noted while it lasts, and waits for
     what is more urgent before it begins. Closing it closes `items`."""
     source = iter(items)
     try:
         while True:
-            now = work()
-            compute.wait(now)
-            with compute.working(now, threads):
-                try:
-                    item = next(source)
-                except StopIteration:
-                    return
+            shift.begin()
+            try:
+                item = next(source)
+            except StopIteration:
+                return
+            finally:
+                shift.end()
             yield item
     finally:
         if isinstance(source, Generator):

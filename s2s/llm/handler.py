@@ -39,7 +39,7 @@ from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import History
-from s2s.llm.sentences import SentenceStream
+from s2s.llm.sentences import SentenceStream, TextPiece, WordStream
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0
@@ -53,6 +53,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
 
     Args:
         inbox: its own channel: while something newer waits there, nothing is read ahead.
+        by_word: what speaks takes text while it is written: answers leave word by word.
     """
 
     name = "llm"
@@ -65,11 +66,13 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         state: SessionState,
         *,
         summarise: bool = False,
+        by_word: bool = False,
     ) -> None:
         self._model = model
         self._inbox = inbox
         self._read = ""
         self._summarise = summarise
+        self._cutter = WordStream if by_word else SentenceStream
         self._history = history
         self._state = state
         self._keys = itertools.count(1)
@@ -142,9 +145,15 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._open = response
         for part in self._parts():
             match part:
-                case str():
-                    yield AssistantText(part, response)
-                    yield TtsInput(part, response, message.language, message.speech_stopped_at_s)
+                case TextPiece(text, ends):
+                    yield AssistantText(text, response)
+                    yield TtsInput(
+                        text,
+                        response,
+                        message.language,
+                        message.speech_stopped_at_s,
+                        ends=ends,
+                    )
                 case Call():
                     yield ToolCall(part.name, part.arguments, response)
                 case Withdrawn():
@@ -155,28 +164,28 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         stale = self._state.is_stale(response)
         yield EndOfResponse(response, cleanup_only=stale, language=message.language)
 
-    def _parts(self) -> Iterator[str | Call | Withdrawn]:
+    def _parts(self) -> Iterator[TextPiece | Call | Withdrawn]:
         """The answer in pieces to be spoken and calls of tools, in order.
 
         `Withdrawn` takes back the pieces before it: they were thinking, which nothing had told.
         """
-        sentences = SentenceStream()
+        sentences = self._cutter()
         markup = MarkupFilter(opens_in_thought=self._opens_in_thought)
         self._work = Work.FIRST_SOUND  # until there is something to say
         said = False
         for item in self._items(markup):
             match item:
                 case Visible():
-                    parts: list[str | Call] = [*sentences.push(item.text)]
+                    parts: list[TextPiece | Call] = [*sentences.push(item.text)]
                 case Withdrawn():
-                    sentences, parts = SentenceStream(), []
+                    sentences, parts = self._cutter(), []
                     if said:
                         yield item
                 case Call():
                     parts = [*sentences.flush(), item]
             for part in parts:
                 said = True
-                if isinstance(part, str):
+                if isinstance(part, TextPiece):
                     self._mark("first_sentence")
                     self._work = Work.TEXT_AHEAD
                 yield part

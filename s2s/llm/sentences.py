@@ -1,8 +1,10 @@
 """Cuts a stream of text into pieces to be spoken. Pure; knows nothing about speech or models.
 
 The first piece leaves at the first clause of four words, so that speech can start early. Later
-pieces are sentences; the TTS stage joins those that wait for it. The pieces joined are exactly the
-text that went in. Why they do not wait for each other: docs/decisions/sentences-do-not-wait.md.
+pieces are sentences; the TTS stage joins those that wait for it. For a voice that takes text while
+it is written, the first four words leave together and each later word by itself. The pieces joined
+are exactly the text that went in. Why they do not wait for each other:
+docs/decisions/sentences-do-not-wait.md.
 
 Text is read character by character and a boundary is decided at the first visible character after
 it, so how the stream was split into tokens cannot matter.
@@ -12,9 +14,9 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from enum import IntEnum
 
 from s2s.core.markup import Spans
+from s2s.core.messages import Ends
 from s2s.llm.abbreviations import ends_sentence
 
 FIRST_CLAUSE_WORDS = 4
@@ -34,12 +36,6 @@ _CLAUSES = frozenset(",;:–،؛") | _WIDE_CLAUSES
 _CLOSERS = frozenset("\"'”’»›)]}」』】）》〉*_~")
 
 
-class _Kind(IntEnum):
-    NONE = 0
-    CLAUSE = 1
-    SENTENCE = 2
-
-
 @dataclass(slots=True)
 class _Boundary:
     """A possible boundary, waiting for the character that decides it."""
@@ -54,6 +50,14 @@ class _Boundary:
     def is_decided_by(self, char: str) -> bool:
         """A visible character decides, but a closing one still belongs to what it closes."""
         return not char.isspace() and (self.spaces > 0 or char not in _CLOSERS)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A part of a response."""
+
+    text: str
+    ends: Ends
 
 
 class SentenceStream:
@@ -77,6 +81,7 @@ class SentenceStream:
     def _reset(self) -> None:
         self._started = False
         self._said = ""
+        self._ends = Ends.WORD
         self._spans = Spans()
         self._forget("")
 
@@ -87,20 +92,20 @@ class SentenceStream:
         self._clause_end = 0
         self._space_end = 0
 
-    def push(self, piece: str) -> list[str]:
+    def push(self, piece: str) -> list[TextPiece]:
         """Add `piece`, any part of the text, and return what can be spoken now."""
-        pieces: list[str] = []
+        pieces: list[TextPiece] = []
         for char in piece:
             end = self._advance(char)
             if end:
-                pieces.append(self._take(end))
+                pieces.append(TextPiece(self._take(end), self._ends))
         return pieces
 
-    def flush(self) -> list[str]:
+    def flush(self) -> list[TextPiece]:
         """Return the rest of the text; the next push starts a new response."""
         rest = self._text
         self._reset()
-        return [rest] if rest else []
+        return [TextPiece(rest, Ends.SENTENCE)] if rest else []
 
     def _take(self, end: int) -> str:
         piece, rest = self._text[:end], self._text[end:]
@@ -114,16 +119,19 @@ class SentenceStream:
         return piece
 
     def _advance(self, char: str) -> int:
-        """Read one character; the length of the piece that ends before it, or 0."""
+        """Read one character; the length of the piece that ends before it, or 0. What is over
+        there is in `_ends`."""
         end = 0
+        self._ends = Ends.WORD
         boundary = self._boundary
         if boundary is not None and boundary.is_decided_by(char):
-            kind = self._decide(boundary, char)
-            if kind is not _Kind.NONE:
-                end = self._mark(kind, len(self._text))
+            ends = self._decide(boundary, char)
+            if ends is not None:
+                end = self._mark(ends, len(self._text))
+                self._ends = ends
             self._boundary = None
         if not end and len(self._text) >= self._max_chars and not self._spans.holds:
-            end = self._emergency_end()
+            end, self._ends = self._emergency_end(), Ends.WORD
         self._spans.read(char)
         self._text += char
         self._note(char, len(self._text) - 1)
@@ -150,47 +158,47 @@ class SentenceStream:
         before = self._text[:at]
         return before[-1:] in {" ", "-"} and before.rstrip(" -")[-1:] not in {"", "\n"}
 
-    def _decide(self, boundary: _Boundary, following: str) -> _Kind:
-        """What the boundary is, now that the visible character after it is known."""
+    def _decide(self, boundary: _Boundary, following: str) -> Ends | None:
+        """What is over there, now that the visible character after it is known."""
         if self._spans.holds:
-            return _Kind.NONE
+            return None
         if boundary.newlines and following != "|":
             if boundary.newlines > 1 or not following.islower():
-                return _Kind.SENTENCE
-            return _Kind.CLAUSE
+                return Ends.SENTENCE
+            return Ends.CLAUSE
         if boundary.mark < 0:
-            return _Kind.CLAUSE if _is_unspaced(following) else _Kind.NONE
+            return Ends.CLAUSE if _is_unspaced(following) else None
         mark = self._text[boundary.mark]
         if mark in _WIDE_ENDS:
-            return _Kind.SENTENCE
+            return Ends.SENTENCE
         if mark in _WIDE_CLAUSES:
             between_digits = self._text[boundary.mark - 1 : boundary.mark].isdigit()
             if between_digits and following.isdigit() and not boundary.spaces:
-                return _Kind.NONE  # １，０００ and １２：３０
-            return _Kind.CLAUSE
+                return None  # １，０００ and １２：３０
+            return Ends.CLAUSE
         if not boundary.spaces:
-            return _Kind.NONE
+            return None
         if mark in _ENDS:
             return self._decide_end(boundary, following)
-        return _Kind.CLAUSE
+        return Ends.CLAUSE
 
-    def _decide_end(self, boundary: _Boundary, following: str) -> _Kind:
+    def _decide_end(self, boundary: _Boundary, following: str) -> Ends | None:
         before = self._said + self._text[: boundary.mark]
         mark = self._text[boundary.mark]
         if mark == "…" or (mark == "." and before.endswith("..")):
-            return _Kind.CLAUSE if following.islower() else _Kind.SENTENCE
+            return Ends.CLAUSE if following.islower() else Ends.SENTENCE
         if boundary.quoted and following.islower():
-            return _Kind.NONE
+            return None
         if mark != "." or ends_sentence(before, following):
-            return _Kind.SENTENCE
-        return _Kind.NONE
+            return Ends.SENTENCE
+        return None
 
-    def _mark(self, kind: _Kind, at: int) -> int:
+    def _mark(self, ends: Ends, at: int) -> int:
         """Note the boundary at `at`; the length of the piece that may leave now, or 0."""
         self._clause_end = at
         if not self._started:
             return at if count_words(self._text[:at]) >= self._first_clause_words else 0
-        return at if kind is _Kind.SENTENCE and self._text[:at].strip() else 0
+        return at if ends is Ends.SENTENCE and self._text[:at].strip() else 0
 
     def _emergency_end(self) -> int:
         """Where to cut a text that has become too long to wait for its end."""
@@ -198,6 +206,19 @@ class SentenceStream:
             if end:
                 return end
         return len(self._text) if len(self._text) >= 2 * self._max_chars else 0
+
+
+class WordStream(SentenceStream):
+    """Splits one response at its words, once the first few are there."""
+
+    def _advance(self, char: str) -> int:
+        at = len(self._text)
+        begins = not char.isspace() and self._text[-1:].isspace() and not self._spans.holds
+        end = super()._advance(char)
+        if end or not begins:
+            return end
+        started = self._started or count_words(self._text[:at]) >= self._first_clause_words
+        return at if started and self._text[:at].strip() else 0
 
 
 def count_words(text: str) -> int:

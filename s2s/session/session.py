@@ -10,10 +10,10 @@ import logging
 import threading
 
 from s2s.core.cancel import CancelScope
-from s2s.core.channel import Closed
+from s2s.core.channel import Channel, Closed
 from s2s.core.clock import Clock, SystemClock
 from s2s.core.events import EventSink, to_all
-from s2s.core.messages import AudioIn
+from s2s.core.messages import AudioIn, LlmInput
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
@@ -31,6 +31,7 @@ from s2s.stt.handler import SttHandler
 from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
+from s2s.tts.speak import takes_words
 from s2s.turns.handler import TurnsHandler
 from s2s.turns.orders.input_gate import InputGate
 
@@ -99,9 +100,7 @@ class Session:
             language=config.language,
             on_partial=partials.send,
         )
-        llm = LlmHandler(
-            models.chat, self.history, channels.transcripts, state, summarise=config.summarise
-        )
+        llm = _llm(models, self.history, channels.transcripts, state, config)
         tts = TtsHandler(models.synthesizer, channels.answer, state, settings)
         self.stages = channels.join(self._turns, stt, llm, tts, self._sender, clock)
 
@@ -180,6 +179,19 @@ class Session:
             log.error("%s: the answer is given up", error)
             self._floor.give_up(self._standstill.take_asked(), error)
         return self.quiet
+
+
+def _llm(
+    models: Models,
+    history: History,
+    inbox: Channel[LlmInput],
+    state: SessionState,
+    config: SessionConfig,
+) -> LlmHandler:
+    by_word = takes_words(models.synthesizer, models.tts_rtf)
+    return LlmHandler(
+        models.chat, history, inbox, state, summarise=config.summarise, by_word=by_word
+    )
 
 
 def _history(config: SessionConfig, chat: ChatModel) -> History:

@@ -33,6 +33,8 @@ core with less of it than the others' programs loses more than its barrier costs
 four busy programs on two cores; see docs/decisions/busy-machine.md."""
 LONGEST_WAIT_S = 2.0
 """Work ahead waits for more urgent work this long at the most, then goes on beside it."""
+SOUND_WAIT_S = 0.2
+"""The same for sound of which enough is there: less than it may be short of (`SoundAhead`)."""
 
 
 Counters = Callable[[], tuple[float, float]]
@@ -104,13 +106,17 @@ class SharedCompute:
 
     def threads(self, work: Work, most: int) -> int:
         """How many threads `work` gets now, 1 to ``most``: the cores that neither other programs
-        nor more urgent work of this one use; where others use all of them, two."""
+        nor more urgent work of this one use; where others use all of them, two. Text leaves a core
+        to a chunk of sound that is already being made: two threads of a language model that meet at
+        barriers stand still where one of them has none."""
         free = self._free()
         if free <= 0:
             return max(1, min(most, CROWDED_THREADS))
         with self._changed:
-            urgent = self._more_urgent(work)
-        return max(1, min(most, free - urgent))
+            taken = self._more_urgent(work)
+            if work is Work.TEXT_AHEAD:
+                taken += self._running[Work.SOUND_LATER]
+        return max(1, min(most, free - taken))
 
     @contextmanager
     def working(self, work: Work, threads: int = 1) -> Iterator[None]:
@@ -126,7 +132,8 @@ class SharedCompute:
 
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None:
         """Let more urgent work go first where no core is left beside it; returns at once
-        otherwise, when `stop` says so after a change, and in any case after `LONGEST_WAIT_S`."""
+        otherwise, when `stop` says so after a change, and in any case after `LONGEST_WAIT_S` (or
+        `SOUND_WAIT_S`)."""
         free = self._free()
 
         def may_go() -> bool:
@@ -134,7 +141,8 @@ class SharedCompute:
             return urgent == 0 or urgent < free or stop()
 
         with self._changed:
-            self._changed.wait_for(may_go, LONGEST_WAIT_S)
+            longest_s = SOUND_WAIT_S if work is Work.SOUND_LATER else LONGEST_WAIT_S
+            self._changed.wait_for(may_go, longest_s)
 
     def _free(self) -> int:
         """Cores that other programs leave."""

@@ -24,6 +24,8 @@ class Capabilities:
     cloning: bool = False
     word_timing: bool = False
     """`AudioChunk.spoken_chars` is exact."""
+    threads: int = 1
+    """Threads that compute the sound."""
     ahead_s: float = 4.0
     """About how much sound waits to be played, at most, before it stands still. Two seconds are
     plenty for a model that makes sound all the time, and little work to throw away when it is
@@ -66,6 +68,24 @@ class TtsError(StageError):
     """The backend could not speak. The message says what failed and what to do."""
 
 
+class WrittenText(Protocol):
+    """Speakable text that is still being written, for one reader; any thread."""
+
+    @property
+    def quiet(self) -> bool:
+        """Who reads now has to wait."""
+        ...
+
+    def read(self, stale: Callable[[], bool]) -> str | None:
+        """What was written since the last call, waiting for it; empty once the text has ended.
+        None when it is stale or closed."""
+        ...
+
+    def close(self) -> None:
+        """It is read no further. Idempotent."""
+        ...
+
+
 class Synthesizer(Protocol):
     """Speaks text."""
 
@@ -100,6 +120,28 @@ class Synthesizer(Protocol):
 
     def close(self) -> None:
         """Free the model. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class FedSynthesizer(Protocol):
+    """A synthesizer that can speak a text along with its writing, each word as it comes."""
+
+    def takes_words(self, voice: str | None = None) -> bool:
+        """Whether it does so with this voice (None: the configured one) and its settings; else it
+        is given whole texts."""
+        ...
+
+    def synthesize_written(
+        self,
+        text: WrittenText,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text`, of one utterance; otherwise as `Synthesizer.synthesize`. The
+        text is closed when the sound ends, however it does."""
         ...
 
 

@@ -7,8 +7,10 @@ and nothing of it leaves while it can still be taken back.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -30,12 +32,13 @@ from s2s.core.messages import (
 )
 from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
-from s2s.core.work import Work, each
-from s2s.tts.base import SegmentReport, Synthesizer, TtsError
-from s2s.tts.language import StickyLanguage
-from s2s.tts.marks import SpokenText, whole_words
-from s2s.tts.speak import Synthesis, speak
-from s2s.tts.speech_time import BASE_S, cjk_chars, estimate_seconds
+from s2s.core.work import Shift, Work, each
+from s2s.tts.base import FedSynthesizer, SegmentReport, Synthesizer, TtsError
+from s2s.tts.language import StickyLanguage, is_spaced, is_written_in
+from s2s.tts.marks import SoundAhead, SpokenText, whole_words
+from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
+from s2s.tts.speak import Synthesis, speak, speak_written, takes_words
+from s2s.tts.speech_time import BASE_S, estimate_seconds
 from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
 from s2s.tts.unspoken import is_answer, unspoken_phrase
@@ -94,7 +97,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._voice: str | None = None
         languages = synthesizer.capabilities.languages
         self._sticky = StickyLanguage(languages, languages[0]) if len(languages) > 1 else None
-        self._texts: list[AssistantText | ToolCall] = []
+        self._texts: Texts = deque()
         self._response: ResponseId | None = None
         self._spoken = ""
         self._told = ""
@@ -102,6 +105,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._sounded = False
         self._ended = False
         self._audible = False  # nothing of the response was given out yet
+        self._ahead = SoundAhead(settings.output_hz)
+        self._shift = Shift(state.compute, self._urgency, synthesizer.capabilities.threads)
 
     def set_voice(self, voice: str | None) -> None:
         """Speak with `voice` until the session ends; None is the backend's configured one.
@@ -144,8 +149,12 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             self._sticky.reset()
 
     def _urgency(self) -> Work:
-        """The first sound of an answer is waited for; the rest is made ahead of the listener."""
-        return Work.SOUND_AHEAD if self._audible else Work.FIRST_SOUND
+        """The first sound of an answer is waited for; the rest is made ahead of the listener, and
+        once enough waits to be played, text goes first."""
+        if not self._audible:
+            return Work.FIRST_SOUND
+        enough = self._ahead.is_enough(self._state.clock.now())
+        return Work.SOUND_LATER if enough else Work.SOUND_AHEAD
 
     def _begin(self, response: ResponseId) -> None:
         self._audible = False
@@ -196,44 +205,35 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         response = first.response
         if self._ended or self._state.is_stale(response):
             return
-        inputs = [first, *self._coalesce(first)]
+        stale = self._state.stop_when(lambda: self._state.is_stale(response))
+        written = self._takes_words(first)
+        inputs = [first] if written else self._whole(first, stale)
         if not self._settings.speculative and not self._turns.is_latest_after_reopen_grace(
             response.turn, stale=lambda: self._state.is_stale(response)
         ):
             return
-        stale = self._state.stop_when(lambda: self._state.is_stale(response))
-        blocks = self._blocks(inputs, stale)
+        blocks = self._blocks(inputs, stale, written=written)
         yield from self._gate(response, blocks, self._head_start(inputs))
 
-    def _coalesce(self, first: TtsInput) -> list[TtsInput]:
-        """What already waits for the same response, in a language that fits, up to the cap."""
-        taken: list[TtsInput] = []
-        language = first.language
-        seconds = estimate_seconds(first.text)
+    def _whole(self, first: TtsInput, stale: Callable[[], bool]) -> list[TtsInput]:
+        """What a voice gets that wants whole texts: a clause at least, and all that waits."""
+        first = wait_for_clause(first, self._inbox, self._texts, stale)
+        waiting = take_waiting(first, self._inbox, self._texts, self._settings.max_coalesced_s)
+        return [first, *waiting]
 
-        def fits(message: TtsMessage) -> bool:
-            nonlocal language, seconds
-            if isinstance(message, AssistantText | ToolCall):
-                return message.response == first.response
-            if not isinstance(message, TtsInput) or message.response != first.response:
-                return False
-            if message.system_note != first.system_note or message.voice != first.voice:
-                return False
-            if None not in (language, message.language) and language != message.language:
-                return False
-            more = estimate_seconds(message.text)
-            if seconds + more > self._settings.max_coalesced_s:
-                return False
-            seconds += more
-            language = language or message.language
-            return True
-
-        for message in self._inbox.take_while(fits):
-            if isinstance(message, TtsInput):
-                taken.append(message)
-            elif isinstance(message, AssistantText | ToolCall):
-                self._texts.append(message)
-        return taken
+    def _takes_words(self, first: TtsInput) -> bool:
+        """The voice speaks along while this text is written. Not where it is too slow for that, in
+        scripts without spaces, and where another language may begin: that is told from a clause."""
+        language = self._sticky.current if self._sticky is not None else first.language
+        voice, rtf = first.voice or self._voice, self._settings.real_time_factor
+        return (
+            takes_words(self._synthesizer, rtf, voice)
+            and not first.system_note
+            and language is not None
+            and first.language in (None, language)
+            and is_spaced(language)
+            and is_written_in(first.text, language)
+        )
 
     def _head_start(self, inputs: list[TtsInput]) -> int:
         """Samples that must be made before the first is played, so that playback never runs dry."""
@@ -267,8 +267,10 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         while held_samples < head_start and (block := next(blocks, None)) is not None:
             held.append(block)
             held_samples += len(block.block)
-        yield from held
-        yield from blocks
+        for block in chain(held, blocks):
+            yield from self._take_texts()
+            self._ahead.leaves(len(block.block), self._state.clock.now())
+            yield block
 
     def _commit_after_grace(self, response: ResponseId) -> bool:
         def stale() -> bool:
@@ -280,41 +282,53 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         return False
 
     def _take_texts(self) -> list[AssistantText | ToolCall]:
-        texts, self._texts = self._texts, []
-        return texts
+        return [self._texts.popleft() for _ in range(len(self._texts))]
 
     # --- sound ---------------------------------------------------------------------------------
 
-    def _blocks(self, inputs: list[TtsInput], stale: Callable[[], bool]) -> Iterator[AudioOut]:
+    def _blocks(
+        self, inputs: list[TtsInput], stale: Callable[[], bool], *, written: bool = False
+    ) -> Iterator[AudioOut]:
         """The sound of `inputs` in blocks of 512 samples, each with the text it completes."""
         first = inputs[0]
-        original = joined([each.text for each in inputs])
         before = self._spoken
-        if not first.system_note:
-            self._spoken += original
-        language = self._language(original, first)
-        synthesis = speak(
-            original,
-            self._synthesizer,
-            language,
-            voice=first.voice or self._voice,
-            lexicon=self._settings.lexicon,
-            stop=stale,
-        )
+        synthesis = self._synthesis(inputs, stale, written=written)
         spoken = synthesis.spoken
-        if not spoken.text:
-            return
+
+        def remember() -> None:
+            if not first.system_note:
+                self._spoken = before + spoken.original
 
         def text_at(chars: int) -> str:
             if first.system_note:
                 return before
             return before + spoken.heard(len(whole_words(spoken.text, chars)))
 
-        for block, chars in self._sound(synthesis, first, stale):
-            if stale():
-                return
-            self._sounded, self._told = True, text_at(chars)
-            yield AudioOut(block, first.response, self._told)
+        remember()
+        try:
+            for block, chars in self._sound(synthesis, first, stale):
+                if stale():
+                    return
+                self._sounded, self._told = True, text_at(chars)
+                yield AudioOut(block, first.response, self._told)
+        finally:
+            remember()  # a text that was still being written has grown
+
+    def _synthesis(
+        self, inputs: list[TtsInput], stale: Callable[[], bool], *, written: bool
+    ) -> Synthesis:
+        first = inputs[0]
+        original = joined([each.text for each in inputs])
+        voice, lexicon = first.voice or self._voice, self._settings.lexicon
+        language = self._language(original, first)
+        if written and language is not None and isinstance(self._synthesizer, FedSynthesizer):
+            passage = Passage(
+                first, self._inbox, language, lexicon, self._texts, self._shift.paused
+            )
+            return speak_written(passage, self._synthesizer, language, voice=voice, stop=stale)
+        return speak(
+            original, self._synthesizer, language, voice=voice, lexicon=lexicon, stop=stale
+        )
 
     def _language(self, text: str, first: TtsInput) -> str | None:
         """The language to speak in: the voice's own, or the one that was heard, if it lasts."""
@@ -332,13 +346,16 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         trimmer = LeadTrimmer(model_hz)
         resampler = Resampler(model_hz, output_hz)
         framer = Framer(BLOCK_SAMPLES)
-        chars = len(synthesis.spoken.text)
-        expected_s = estimate_seconds(synthesis.spoken.text) - BASE_S
-        marks = SpokenText(chars, int(expected_s * model_hz))
+        spoken = synthesis.spoken
+        marks = SpokenText(0, 0)
         clock = self._state.clock
         started_s = asked_s = clock.now()
         work_s = 0.0
         made = kept = left = 0
+
+        def reads_on() -> None:
+            expected_s = estimate_seconds(spoken.text) - BASE_S
+            marks.reads_on(len(spoken.text), int(expected_s * model_hz))
 
         def frames(ready: Block) -> Iterator[tuple[Block, int]]:
             nonlocal kept, left
@@ -347,8 +364,10 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 left += len(frame)
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        for chunk in each(self._state.compute, synthesis.chunks, self._urgency):
+        for chunk in each(synthesis.chunks, self._shift):
             work_s += clock.now() - asked_s
+            self._ahead.took(clock.now() - asked_s)
+            reads_on()
             if chunk.report is not None:
                 self._note(first.response, chunk.report)
             if stale():
@@ -364,10 +383,11 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if made:
             rtf = (work_s + clock.now() - asked_s) * model_hz / made
             self._state.metrics.value(first.response.turn, "tts_rtf", rtf)
+        reads_on()
         marks.finish()
         yield from frames(trimmer.flush())
         for frame in (*framer.push(resampler.flush()), *framer.flush()):
-            yield frame, chars
+            yield frame, len(spoken.text)
 
     def _note(self, response: ResponseId, report: SegmentReport) -> None:
         """To the metrics; and the person is told when speech was cut."""
@@ -375,13 +395,3 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if report.is_cut:
             log.warning("speech was cut at the limit of its length: %s", dict(report.measures))
             self._state.events(Notice(CUT_NOTICE))
-
-
-def joined(texts: list[str]) -> str:
-    """Pieces as one text: a space where two words would run together, none between CJK."""
-    whole = ""
-    for text in texts:
-        if whole and text and not (whole[-1].isspace() or text[0].isspace()):
-            whole += "" if cjk_chars(whole[-1] + text[0]) or whole[-1] in "。！？，、" else " "
-        whole += text
-    return whole

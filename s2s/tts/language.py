@@ -42,6 +42,7 @@ _COMMON_WORDS = {
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 _ENOUGH_WORDS = 2
+_UNSPACED = frozenset({"zh", "yue", "ja", "th", "lo", "my", "km"})
 
 
 class StickyLanguage:
@@ -118,6 +119,19 @@ class StickyLanguage:
         else:
             fitting = tuple(code for code in self._supported if code not in _NOT_LATIN)
         return fitting or self._supported
+
+
+def is_spaced(language: str) -> bool:
+    """The language puts spaces between its words."""
+    return language not in _UNSPACED
+
+
+def is_written_in(text: str, language: str) -> bool:
+    """Nothing of its script speaks against it that `text` is in this language."""
+    languages = script_languages(text)
+    if languages is None:
+        return True
+    return language in languages if languages else language not in _NOT_LATIN
 
 
 def script_languages(text: str) -> frozenset[str] | None:

@@ -14,7 +14,8 @@ import numpy as np
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.system.cpu import cores
-from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
+from s2s.tts.passage import Begun
 from s2s.tts.qwen3 import Kind, Qwen3Error, Request, ScheduleConfig, check_request, segments
 from s2s.tts.speech_time import MAX_NEW_TOKENS, token_budget
 
@@ -68,8 +69,8 @@ class Qwen3Config:
     )
     streaming_text: bool | None = setting(
         None,
-        "The text enters along with the sound instead of before it; None is as the model's "
-        "authors do it.",
+        "The text enters along with the sound, each word as it is written, instead of all of it "
+        "before; None is as the model's authors do it.",
     )
     seed: int | None = setting(
         None, "The same text then always gives the same samples; None varies, as people do."
@@ -188,6 +189,7 @@ class Qwen3:
             languages=tuple(known),
             voices=model.voices,
             cloning=model.spec.kind is Kind.BASE,
+            threads=model.threads if self._speed is None else self._speed.threads,
             ahead_s=_AHEAD_S,
         )
 
@@ -205,6 +207,33 @@ class Qwen3:
                 return
             request = self._request(segment, voice or self._config.voice, language)
             yield from self._speak(request, self._generation(segment), stop)
+
+    def takes_words(self, voice: str | None = None) -> bool:
+        """Where the layout has the text alongside the sound: clones from the vector alone, as the
+        official package speaks them, and trained speakers and designed voices if set so."""
+        model, streaming = self._loaded(), self._config.streaming_text
+        if model.spec.kind is not Kind.BASE:
+            return bool(streaming)
+        reference = self._reference(model, voice or self._config.voice)
+        return streaming is not False and not reference.in_context
+
+    def synthesize_written(
+        self,
+        text: WrittenText,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text` while it is written; see `s2s.tts.base.FedSynthesizer`."""
+        begin = text.read(stop)
+        if not begin:
+            text.close()  # stopped, or nothing to say
+            return
+        request = self._request(Begun(begin, text), voice or self._config.voice, language)
+        settings = self._loaded().spec.generation
+        most = min(self._config.max_new_tokens, settings.max_new_tokens)
+        yield from self._speak(request, replace(settings, max_new_tokens=most), stop)
 
     @property
     def description(self) -> str:
@@ -276,7 +305,7 @@ class Qwen3:
         log.debug("qwen3: %s: %s", segment.stop_reason, segment.measures)
         yield AudioChunk(np.zeros(0, np.float32), report=segment)
 
-    def _request(self, text: str, voice: str | None, language: str | None) -> Request:
+    def _request(self, text: str | WrittenText, voice: str | None, language: str | None) -> Request:
         """The engine's request. Raises TtsError for a voice or language there is not."""
         model, config = self._loaded(), self._config
         code = language or config.language

@@ -7,18 +7,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from s2s.tts.base import AudioChunk, Synthesizer
+from s2s.tts.base import AudioChunk, FedSynthesizer, Synthesizer
 from s2s.tts.language import StickyLanguage, likely_language
-from s2s.tts.text import Lexicon, Spoken, speakable
+from s2s.tts.passage import Passage
+from s2s.tts.text import Lexicon, speakable
+
+
+class SpokenForm(Protocol):
+    """What a voice says, and the text that it stands for; both may grow while it is said."""
+
+    @property
+    def text(self) -> str:
+        """As the voice gets it; empty when there is nothing to say."""
+        ...
+
+    @property
+    def original(self) -> str:
+        """As the client sees it."""
+        ...
+
+    def heard(self, spoken_chars: int) -> str:
+        """The start of `original` that has been told with so many characters of `text`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """One call of a synthesizer."""
 
-    spoken: Spoken
-    """What the voice says, with its way back to the text as it was written."""
+    spoken: SpokenForm
     language: str | None
     """ISO 639-1 code it is spoken in; None for a backend that names no languages and was told
     none."""
@@ -53,6 +72,31 @@ def speak(
         return Synthesis(spoken, language, iter(()))
     chunks = synthesizer.synthesize(spoken.text, voice=voice, language=language, stop=stop)
     return Synthesis(spoken, language, chunks)
+
+
+def takes_words(
+    synthesizer: Synthesizer, real_time_factor: float, voice: str | None = None
+) -> bool:
+    """The voice takes text while it is written; one that is slower than speech needs to know how
+    much it will be."""
+    return (
+        isinstance(synthesizer, FedSynthesizer)
+        and synthesizer.takes_words(voice)
+        and real_time_factor <= 1
+    )
+
+
+def speak_written(
+    passage: Passage,
+    synthesizer: FedSynthesizer,
+    language: str,
+    *,
+    voice: str | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Synthesis:
+    """Read aloud what is still being written; otherwise as `speak`."""
+    chunks = synthesizer.synthesize_written(passage, voice=voice, language=language, stop=stop)
+    return Synthesis(passage, language, chunks)
 
 
 def language_for(text: str, supported: Sequence[str], wanted: str | None) -> str | None:

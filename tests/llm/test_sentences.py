@@ -6,13 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.llm.sentences import MAX_CHARS, SentenceStream, count_words
+from s2s.core.messages import Ends
+from s2s.llm.sentences import MAX_CHARS, SentenceStream, TextPiece, WordStream, count_words
+
+
+def texts(pieces: list[TextPiece]) -> list[str]:
+    return [piece.text for piece in pieces]
 
 
 def cut(text: str) -> list[str]:
     """The pieces of `text`, pushed character by character."""
-    stream = SentenceStream()
-    pieces: list[str] = []
+    return texts(cut_by(SentenceStream(), text))
+
+
+def cut_by(stream: SentenceStream, text: str) -> list[TextPiece]:
+    pieces: list[TextPiece] = []
     for char in text:
         pieces += stream.push(char)
     return pieces + stream.flush()
@@ -25,7 +33,7 @@ def later(text: str) -> list[str]:
 
 def test_the_first_piece_leaves_at_the_first_clause_of_four_words() -> None:
     stream = SentenceStream()
-    assert stream.push("Well, of course I can, my") == ["Well, of course I can, "]
+    assert texts(stream.push("Well, of course I can, my")) == ["Well, of course I can, "]
 
 
 def test_a_clause_of_three_words_does_not_leave() -> None:
@@ -155,9 +163,9 @@ def test_a_sentence_without_end_is_cut_at_a_clause_or_space() -> None:
 def test_a_stream_starts_afresh_after_flush() -> None:
     stream = SentenceStream()
     stream.push("`open")
-    assert stream.flush() == ["`open"]
+    assert texts(stream.flush()) == ["`open"]
     assert stream.flush() == []
-    assert stream.push("One two three four. F") == ["One two three four. "]
+    assert texts(stream.push("One two three four. F")) == ["One two three four. "]
 
 
 def test_bad_limits_are_refused() -> None:
@@ -197,11 +205,40 @@ def test_any_chunking_gives_the_same_pieces_which_join_to_the_text(
 ) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    stream = SentenceStream()
-    pieces: list[str] = []
-    for chunk in chunks:
-        pieces += stream.push(chunk)
-    pieces += stream.flush()
-    assert pieces == cut(text)
-    assert "".join(pieces) == text
-    assert all(pieces)
+    for stream, again in ((SentenceStream(), SentenceStream()), (WordStream(), WordStream())):
+        pieces: list[TextPiece] = []
+        for chunk in chunks:
+            pieces += stream.push(chunk)
+        pieces += stream.flush()
+        assert pieces == cut_by(again, text)
+        assert "".join(texts(pieces)) == text
+        assert all(texts(pieces))
+
+
+# --- what is over where a piece ends, and words --------------------------------------------------
+
+
+def test_a_piece_says_whether_a_sentence_is_over() -> None:
+    pieces = cut_by(SentenceStream(), "Well, of course I can, my friend. Second one. And")
+    assert [piece.ends for piece in pieces] == [Ends.CLAUSE, *[Ends.SENTENCE] * 3]
+    long = cut_by(SentenceStream(max_chars=10), "First one of them. " + "words and words" * 2)
+    assert (long[0].text, long[0].ends) == ("First one ", Ends.WORD)
+
+
+def test_words_leave_one_by_one_after_the_first_four() -> None:
+    pieces = cut_by(WordStream(), "Yes. I can do that, of course. Now")
+    assert texts(pieces) == ["Yes. I can do ", "that, ", "of ", "course. ", "Now"]
+    assert [piece.ends for piece in pieces] == [
+        Ends.WORD, Ends.CLAUSE, Ends.WORD, Ends.SENTENCE, Ends.SENTENCE,
+    ]  # fmt: skip
+
+
+def test_no_word_leaves_out_of_a_link_or_code() -> None:
+    pieces = texts(cut_by(WordStream(), "One two three four [a b](c d) five `x y z` six"))
+    assert pieces[1:] == ["[a b](c d) ", "five ", "`x y z` ", "six"]
+
+
+def test_scripts_without_spaces_leave_by_clauses() -> None:
+    pieces = cut_by(WordStream(), "今天天气真的很好，我们去公园。好吗？")
+    assert texts(pieces) == ["今天天气真的很好，", "我们去公园。", "好吗？"]
+    assert [piece.ends for piece in pieces] == [Ends.CLAUSE, Ends.SENTENCE, Ends.SENTENCE]

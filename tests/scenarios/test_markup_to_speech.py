@@ -61,7 +61,7 @@ def pieces(text: str, size: int) -> list[str]:
     cut = [
         piece for item in items if isinstance(item, Visible) for piece in sentences.push(item.text)
     ]
-    return [*cut, *sentences.flush()]
+    return [piece.text for piece in (*cut, *sentences.flush())]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 10_000])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.core.work import Work, each
+from s2s.core.work import Shift, Work, each
 from s2s.system.compute import OtherLoad, SharedCompute, counters
 
 
@@ -119,6 +119,24 @@ def test_work_ahead_goes_on_beside_urgent_work_where_a_core_is_free() -> None:
         on.wait(Work.FIRST_SOUND)
 
 
+def test_text_leaves_a_core_to_a_chunk_of_sound_that_is_being_made() -> None:
+    on = compute(0.0)
+    with on.working(Work.SOUND_LATER, 2):
+        assert on.threads(Work.TEXT_AHEAD, 2) == 1
+        assert on.threads(Work.FIRST_SOUND, 2) == 2
+    with on.working(Work.SOUND_LATER, 1):
+        assert on.threads(Work.TEXT_AHEAD, 2) == 1
+
+
+def test_sound_of_which_enough_is_there_waits_for_text_but_not_for_long() -> None:
+    on = compute(0.0)
+    with on.working(Work.TEXT_AHEAD, 2):
+        on.wait(Work.SOUND_AHEAD)  # this does not
+        on.wait(Work.SOUND_LATER)  # this ends by itself, before the sound runs dry
+    with on.working(Work.TEXT_AHEAD, 1):
+        on.wait(Work.SOUND_LATER)
+
+
 def test_what_is_no_longer_wanted_does_not_wait() -> None:
     on = compute(2.0)
     with on.working(Work.FIRST_SOUND):
@@ -162,7 +180,7 @@ def test_what_is_made_piece_by_piece_is_noted_while_it_is_made() -> None:
             closed.append(True)
 
     work = Work.FIRST_SOUND
-    made = each(on, pieces(), lambda: work)
+    made = each(pieces(), Shift(on, lambda: work))
     assert next(made) == 0
     assert on.threads(Work.TEXT_AHEAD, 2) == 2
     work = Work.TEXT_AHEAD

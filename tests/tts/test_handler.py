@@ -19,6 +19,7 @@ from s2s.core.messages import (
     AudioOut,
     AudioResponseDone,
     EndOfResponse,
+    Ends,
     ResponseId,
     SenderInput,
     SessionEnd,
@@ -28,8 +29,9 @@ from s2s.core.messages import (
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.tts.base import AudioChunk, Capabilities, SegmentReport, TtsError
-from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings, joined
+from s2s.tts.base import AudioChunk, Capabilities, SegmentReport, TtsError, WrittenText
+from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings
+from s2s.tts.passage import joined
 from s2s.tts.unspoken import unspoken_phrase
 
 HZ = 16_000
@@ -95,6 +97,7 @@ class Voice:
 class Rig:
     voice: Voice = field(default_factory=Voice)
     speculative: bool = True
+    real_time_factor: float = 0.0
 
     def __post_init__(self) -> None:
         self.clock = ManualClock()
@@ -104,7 +107,9 @@ class Rig:
         self.events: list[Event] = []
         self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
         state = SessionState(self.scope, self.turns, self.clock, self.metrics, self.events.append)
-        settings_ = TtsSettings(HZ, speculative=self.speculative)
+        settings_ = TtsSettings(
+            HZ, speculative=self.speculative, real_time_factor=self.real_time_factor
+        )
         self.handler = TtsHandler(self.voice, self.inbox, state, settings_)
         self.turns.observe(RESPONSE.turn, grace_until_s=0.0)
 
@@ -500,3 +505,107 @@ def test_a_quick_voice_is_not_held_back() -> None:
     rig.handler._settings = TtsSettings(HZ, real_time_factor=0.5)
     next(iter(rig.handler.process(say("This is a sentence."))))
     assert rig.voice.made == 1
+
+
+# --- text that is still being written ------------------------------------------------------------
+
+
+@dataclass
+class WordVoice(Voice):
+    """Takes text while it is written: says each part that it reads, as it comes."""
+
+    written: list[str] = field(default_factory=list)
+    closed: int = 0
+
+    def takes_words(self, voice: str | None = None) -> bool:
+        return voice != "whole"
+
+    def synthesize_written(
+        self,
+        text: WrittenText,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        try:
+            while part := text.read(stop):
+                self.written.append(part)
+                yield AudioChunk(self.sound(part))
+                self.on_chunk()
+        finally:
+            text.close()
+            self.closed += 1
+
+
+def word(text: str, response: ResponseId = RESPONSE, ends: Ends = Ends.WORD) -> TtsInput:
+    return TtsInput(text, response, "en", 0.0, ends=ends)
+
+
+def told(text: str) -> list[TtsMessage]:
+    return [AssistantText(text, RESPONSE), word(text)]
+
+
+def test_a_voice_that_takes_words_speaks_while_they_are_written() -> None:
+    voice = WordVoice()
+    rig = Rig(voice)
+    later = [*told("of "), *told("the "), *told("seas "), EndOfResponse(RESPONSE)]
+    voice.on_chunk = lambda: [rig.inbox.put(later.pop(0)) for _ in range(min(2, len(later)))]
+    out = rig.send(*told("Whales live in all "))
+    assert voice.written == ["Whales live in ", "all ", "of ", "the ", "seas"]
+    assert voice.asked == []
+    assert isinstance(out[-1], AudioResponseDone)
+    sound = [message for message in out if isinstance(message, AudioOut)]
+    assert sound[-1].text == "Whales live in all of the seas "
+    assert voice.closed == 1
+
+
+def test_the_text_of_each_word_leaves_before_its_sound() -> None:
+    voice = WordVoice(samples_a_char=512)
+    rig = Rig(voice)
+    later = [*told("of "), *told("the "), *told("seas "), EndOfResponse(RESPONSE)]
+    voice.on_chunk = lambda: [rig.inbox.put(later.pop(0)) for _ in range(min(2, len(later)))]
+    shown = ""
+    for message in rig.send(*told("Whales live in all ")):
+        if isinstance(message, AssistantText):
+            shown += message.text
+        elif isinstance(message, AudioOut):
+            assert shown.startswith(message.text)
+    assert shown == "Whales live in all of the seas "
+
+
+def test_an_interruption_ends_a_voice_that_takes_words() -> None:
+    voice = WordVoice()
+    rig = Rig(voice)
+
+    def interrupt() -> None:
+        rig.scope.cancel()
+        rig.inbox.put(EndOfResponse(RESPONSE, cleanup_only=True))
+
+    voice.on_chunk = interrupt
+    out = rig.send(*told("Whales live in all "))
+    assert voice.written == ["Whales live in "]
+    assert voice.closed == 1
+    assert out[-1] == AudioResponseDone(RESPONSE, cleanup_only=True)
+
+
+def test_voices_and_texts_that_need_whole_texts_get_clauses() -> None:
+    for voice, first in (
+        (Voice(), word("Whales live in all ")),
+        (WordVoice(), replace(word("Whales live in all "), voice="whole")),
+        (WordVoice(languages=("de", "en")), word("Whales live in all ")),
+    ):
+        rig = Rig(voice)
+        seas = replace(first, text="the seas, ", ends=Ends.CLAUSE)
+        rig.send(
+            first, seas, replace(seas, text="the old ", ends=Ends.WORD), EndOfResponse(RESPONSE)
+        )
+        assert [text for text, *_ in voice.asked] == ["Whales live in all the seas, the old"]
+        assert not isinstance(voice, WordVoice) or voice.written == []
+
+
+def test_a_voice_slower_than_speech_gets_whole_texts() -> None:
+    voice = WordVoice()
+    rig = Rig(voice, real_time_factor=1.2)
+    rig.send(word("Whales live in all "), word("seas.", ends=Ends.SENTENCE))
+    assert [text for text, *_ in voice.asked] == ["Whales live in all seas."]

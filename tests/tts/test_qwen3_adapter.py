@@ -219,8 +219,53 @@ def test_a_cloning_model_needs_a_voice_and_speaks_with_an_enrolled_one(
     assert first.size > 0
     assert sound_of(cloned, "Hi.", voice="timbre").tolist() != first.tolist()
     assert sound_of(cloned, "Hi.").tolist() == first.tolist()
+    assert not cloned.takes_words()  # the official layout has all of the text at once
+    assert cloned.takes_words("timbre")
     cloned.close()
     assert (store.root / "qwen3-converted").is_dir()
+
+
+class Pieces:
+    """A text in pieces, each when it is asked for."""
+
+    quiet = False
+
+    def __init__(self, text: str, size: int) -> None:
+        self.left = [text[at : at + size] for at in range(0, len(text), size)]
+        self.closed = False
+
+    def read(self, stale: Callable[[], bool]) -> str | None:
+        return None if stale() else self.left.pop(0) if self.left else ""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_text_fed_as_it_is_written_sounds_as_the_same_text_given_whole(
+    speaker: Qwen3, tiny_qwen3: Callable[[str], Path], resources: Resources
+) -> None:
+    assert not speaker.takes_words()  # as the authors do it
+    config = Qwen3Config(
+        model=str(tiny_qwen3("1.7b-customvoice")),
+        seed=3,
+        threads=1,
+        core="ggml",
+        streaming_text=True,
+    )
+    fed = Qwen3(config, resources)
+    assert fed.takes_words()
+    text = "Hi there, all of you."
+    pieces = Pieces(text, 5)
+    chunks = list(fed.synthesize_written(pieces, language="en"))
+    made = np.concatenate([chunk.samples for chunk in chunks])
+    assert made.tolist() == sound_of(fed, text, language="en").tolist()
+    assert chunks[-1].report is not None
+    assert pieces.closed
+    for text, stop in (("", False), ("Hi.", True)):
+        pieces = Pieces(text, 5)
+        assert list(fed.synthesize_written(pieces, stop=lambda stop=stop: stop)) == []
+        assert pieces.closed
+    fed.close()
 
 
 @pytest.mark.parametrize(

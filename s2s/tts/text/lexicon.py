@@ -18,6 +18,8 @@ class Lexicon:
 
     def __init__(self, words: Mapping[str, str]) -> None:
         self._words = dict(words)
+        self.words_a_key = max((len(word.split()) for word in words), default=1)
+        """Words of the longest phrase that is respelled."""
         self._pattern: re.Pattern[str] | None = None
         if words:
             longest_first = sorted(words, key=len, reverse=True)

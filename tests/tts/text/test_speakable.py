@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.llm.sentences import SentenceStream
+from s2s.llm.sentences import SentenceStream, TextPiece
 from s2s.tts.text import Lexicon, Spoken, speakable
 from s2s.tts.text.speakable import guess_language
 
@@ -184,10 +184,11 @@ def test_how_the_stream_was_split_does_not_change_what_is_said(
     text = ". ".join(texts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=10)))
     stream = SentenceStream()
-    pieces: list[str] = []
+    pieces: list[TextPiece] = []
     for a, b in pairwise([0, *cuts, len(text)]):
         pieces += stream.push(text[a:b])
     pieces += stream.flush()
     whole = SentenceStream()
     expected = whole.push(text) + whole.flush()
-    assert [speakable(p, "en").text for p in pieces] == [speakable(p, "en").text for p in expected]
+    said = [[speakable(p.text, "en").text for p in each] for each in (pieces, expected)]
+    assert said[0] == said[1]

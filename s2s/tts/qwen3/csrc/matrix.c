@@ -248,8 +248,10 @@ void quantise(Quantised *to, int row, const float *values)
             bytes[in] = nearest;
             sum += nearest; /* of bytes, so that it cannot overflow whatever the values are */
         }
-        to->scales[row * blocks + block] = most / 127;
+        float scale = most / 127;
+        to->scales[row * blocks + block] = scale;
         to->sums[row * blocks + block] = sum;
+        to->offsets[row * blocks + block] = -scale * (float)sum;
     }
 }
 
@@ -259,85 +261,114 @@ INLINE void fetch(const uint8_t *from, int bytes)
     for (int at = 0; at < bytes; at += CACHE_LINE) __builtin_prefetch(from + at);
 }
 
-INLINE void product_8(const uint8_t *at, const Quantised *rows, const int count, float *out)
+/* With vector instructions groups are written out in full, and rows too where there are registers
+ * for all of their sums: with 16 of them a compiler keeps everything in memory instead. */
+#if defined(__AVX512F__)
+#define EACH_GROUP(count) _Pragma("GCC unroll 8") for (int group = 0; group < (count); group++)
+#define EACH_ROW _Pragma("GCC unroll 8") for (int row = 0; row < count; row++)
+#elif defined(__AVX2__)
+#define EACH_GROUP(count) _Pragma("GCC unroll 8") for (int group = 0; group < (count); group++)
+#define EACH_ROW _Pragma("GCC unroll 1") for (int row = 0; row < count; row++)
+#else
+#define EACH_GROUP(count) for (int group = 0; group < (count); group++)
+#define EACH_ROW for (int row = 0; row < count; row++)
+#endif
+
+/* Of a tile and some rows: float [PARTS][MAX_ROWS] vectors to out[row][TILE]. */
+INLINE void store_totals(floats (*total)[MAX_ROWS], const int count, float *out)
 {
-    int blocks = rows->columns / BLOCK;
+    for (int part = 0; part < PARTS; part++)
+        EACH_ROW store(out + row * TILE + part * LANES, total[part][row]);
+}
+
+INLINE void product_8(
+    const uint8_t *at, const Quantised *rows, int first, const int count, float *out)
+{
+    enum { GROUPS = BLOCK / GROUP };
+    int columns = rows->columns, blocks = columns / BLOCK;
+    const int8_t *bytes = rows->bytes + (size_t)first * (size_t)columns;
+    const float *scales = rows->scales + first * blocks;
+    const int32_t *sums = rows->sums + first * blocks;
     floats total[PARTS][MAX_ROWS];
     for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++) total[part][row] = all_floats(0);
+        EACH_ROW total[part][row] = all_floats(0);
     for (int block = 0; block < blocks; block++, at += TILE * (BLOCK + 2)) {
         fetch(at + AHEAD, TILE * (BLOCK + 2));
         for (int part = 0; part < PARTS; part++) {
-            ints sum[MAX_ROWS];
-            for (int row = 0; row < count; row++)
-                sum[row] = all_ints(-128 * rows->sums[row * blocks + block]);
-            for (int group = 0; group < BLOCK / GROUP; group++) {
-                ints u = load(at + (size_t)(group * TILE + part * LANES) * GROUP);
-                for (int row = 0; row < count; row++)
-                    sum[row] = dot(sum[row], u,
-                        rows->bytes + row * rows->columns + block * BLOCK + group * GROUP);
-            }
+            weights of[GROUPS];
+            EACH_GROUP(GROUPS) of[group]
+                = to_weights(load(at + (size_t)(group * TILE + part * LANES) * GROUP));
             floats scale = halves(at + TILE * BLOCK + 2 * part * LANES);
-            for (int row = 0; row < count; row++)
-                total[part][row] = add_product(total[part][row], to_floats(sum[row]),
-                    times(scale, all_floats(rows->scales[row * blocks + block])));
+            EACH_ROW
+            {
+                const int8_t *x = bytes + row * columns + block * BLOCK;
+                ints sum = all_ints(-ZERO_POINT * sums[row * blocks + block]);
+                EACH_GROUP(GROUPS) sum = dot_weights(sum, of[group], x + group * GROUP);
+                total[part][row] = add_product(total[part][row], to_floats(sum),
+                    times(scale, all_floats(scales[row * blocks + block])));
+            }
         }
     }
-    for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++)
-            store(out + row * TILE + part * LANES, total[part][row]);
+    store_totals(total, count, out);
 }
 
-INLINE void product_4(const uint8_t *at, const Quantised *rows, const int count, float *out)
+INLINE void product_4(
+    const uint8_t *at, const Quantised *rows, int first, const int count, float *out)
 {
-    int blocks = rows->columns / BLOCK;
+    enum { GROUPS = BLOCK / GROUP / 2 };
+    int columns = rows->columns, blocks = columns / BLOCK;
+    const int8_t *bytes = rows->bytes + (size_t)first * (size_t)columns;
+    const float *scales = rows->scales + first * blocks;
+    const float *offsets = rows->offsets + first * blocks;
     floats total[PARTS][MAX_ROWS];
     for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++) total[part][row] = all_floats(0);
+        EACH_ROW total[part][row] = all_floats(0);
     for (int block = 0; block < blocks; block++, at += TILE * (BLOCK / 2 + 4)) {
         fetch(at + AHEAD, TILE * (BLOCK / 2 + 4));
         for (int part = 0; part < PARTS; part++) {
-            ints sum[MAX_ROWS];
-            for (int row = 0; row < count; row++) sum[row] = all_ints(0);
-            for (int group = 0; group < BLOCK / GROUP / 2; group++) {
+            ints low[GROUPS], high[GROUPS];
+            EACH_GROUP(GROUPS)
+            {
                 ints both = load(at + (size_t)(group * TILE + part * LANES) * GROUP);
-                ints low = low_nibbles(both), high = high_nibbles(both);
-                for (int row = 0; row < count; row++) {
-                    const int8_t *x
-                        = rows->bytes + row * rows->columns + block * BLOCK + group * GROUP;
-                    sum[row] = dot(dot(sum[row], low, x), high, x + BLOCK / 2);
-                }
+                low[group] = low_nibbles(both);
+                high[group] = high_nibbles(both);
             }
             floats scale = halves(at + TILE * BLOCK / 2 + 2 * part * LANES);
             floats offset = halves(at + TILE * BLOCK / 2 + 2 * TILE + 2 * part * LANES);
-            for (int row = 0; row < count; row++) {
-                float x_scale = rows->scales[row * blocks + block];
-                float x_sum = -x_scale * (float)rows->sums[row * blocks + block];
+            EACH_ROW
+            {
+                const int8_t *x = bytes + row * columns + block * BLOCK;
+                pairs sum = no_pairs();
+                EACH_GROUP(GROUPS)
+                {
+                    sum = dot_nibbles(sum, low[group], x + group * GROUP);
+                    sum = dot_nibbles(sum, high[group], x + BLOCK / 2 + group * GROUP);
+                }
+                total[part][row] = add_product(total[part][row], to_floats(sum_pairs(sum)),
+                    times(scale, all_floats(scales[row * blocks + block])));
                 total[part][row] = add_product(
-                    total[part][row], to_floats(sum[row]), times(scale, all_floats(x_scale)));
-                total[part][row] = add_product(total[part][row], offset, all_floats(x_sum));
+                    total[part][row], offset, all_floats(offsets[row * blocks + block]));
             }
         }
     }
-    for (int part = 0; part < PARTS; part++)
-        for (int row = 0; row < count; row++)
-            store(out + row * TILE + part * LANES, total[part][row]);
+    store_totals(total, count, out);
 }
 
 /* One copy a number of rows, so that all sums stay in registers. */
 #define FOR_EACH_COUNT(product)                                                                    \
     switch (count) {                                                                               \
-    case 1: product(at, rows, 1, out); break;                                                      \
-    case 2: product(at, rows, 2, out); break;                                                      \
-    case 3: product(at, rows, 3, out); break;                                                      \
-    case 4: product(at, rows, 4, out); break;                                                      \
-    case 5: product(at, rows, 5, out); break;                                                      \
-    case 6: product(at, rows, 6, out); break;                                                      \
-    case 7: product(at, rows, 7, out); break;                                                      \
-    default: product(at, rows, 8, out); break;                                                     \
+    case 1: product(at, rows, first, 1, out); break;                                               \
+    case 2: product(at, rows, first, 2, out); break;                                               \
+    case 3: product(at, rows, first, 3, out); break;                                               \
+    case 4: product(at, rows, first, 4, out); break;                                               \
+    case 5: product(at, rows, first, 5, out); break;                                               \
+    case 6: product(at, rows, first, 6, out); break;                                               \
+    case 7: product(at, rows, first, 7, out); break;                                               \
+    default: product(at, rows, first, 8, out); break;                                              \
     }
 
-void tile_product(const Matrix *matrix, int tile, const Quantised *rows, int count, float *out)
+void tile_product(
+    const Matrix *matrix, int tile, const Quantised *rows, int first, int count, float *out)
 {
     const uint8_t *at = matrix->data + (size_t)tile * matrix->tile_bytes;
     if (matrix->bits == 8) {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_ROWS = 8 }; /* rows that a product takes at once */
+enum { MAX_ROWS = 8 }; /* rows that a product takes at once, its sums in registers */
 
 /* A weight w of a row's block of 32 is u * scale - offset, u an unsigned integer of `bits` bits.
  * Of 4 bits the offset is stored; of 8 bits it is 128 * scale. Sixteen rows lie interleaved, four
@@ -16,11 +16,13 @@ typedef struct {
     uint8_t *data;
 } Matrix;
 
-/* Rows of floats quantised to signed bytes: per block of 32 a scale and the sum of its bytes. */
+/* Rows of floats quantised to signed bytes: per block of 32 a scale, the sum of its bytes, and that
+ * sum times the scale, negative: what an offset of weights is multiplied with. */
 typedef struct {
     int8_t *bytes;
     float *scales;
     int32_t *sums;
+    float *offsets;
     int columns;
 } Quantised;
 
@@ -49,7 +51,9 @@ void read_row(int type, const void *tensor, int row, int columns, float *to);
 /* `values` float [columns] as row `row` of `to`. */
 void quantise(Quantised *to, int row, const float *values);
 
-/* Sixteen results for each of `count` rows (at most MAX_ROWS): out[row][16], of tile `tile`. */
-void tile_product(const Matrix *matrix, int tile, const Quantised *rows, int count, float *out);
+/* Sixteen results for each of `count` rows (at most MAX_ROWS) from row `first` on, of tile `tile`:
+ * out[row][16]. A row's results are the same to the bit whatever rows it is taken with. */
+void tile_product(
+    const Matrix *matrix, int tile, const Quantised *rows, int first, int count, float *out);
 
 #endif

@@ -84,6 +84,7 @@ INLINE ints dot(ints sum, ints bytes, const int8_t *four)
     memcpy(&word, four, sizeof word);
     return _mm512_dpbusd_epi32(sum, bytes, _mm512_set1_epi32(word));
 }
+#define DOT_OF_BYTES
 
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 
@@ -128,20 +129,38 @@ INLINE ints dot(ints sum, ints bytes, const int8_t *four)
     memcpy(&word, four, sizeof word);
     return _mm256_dpbusd_avx_epi32(sum, bytes, _mm256_set1_epi32(word));
 }
+#define DOT_OF_BYTES
 #else
 #define INSTRUCTIONS "AVX2"
-/* Even and odd bytes as 16 bits each: exact, where a product of bytes would saturate. */
-INLINE ints dot(ints sum, ints bytes, const int8_t *four)
+/* Products of bytes are added in pairs, which have to fit into 16 bits. Those of nibbles do, eight
+ * times over (8 * 2 * 15 * 127 = 30480): a block's are summed before they are widened. */
+typedef __m256i pairs;
+INLINE ints same_four(const int8_t *four)
 {
     int32_t word;
-    ints signed_bytes, even, odd;
     memcpy(&word, four, sizeof word);
-    signed_bytes = _mm256_set1_epi32(word);
-    even = _mm256_srai_epi16(_mm256_slli_epi16(signed_bytes, 8), 8);
-    odd = _mm256_srai_epi16(signed_bytes, 8);
-    sum = _mm256_add_epi32(
-        sum, _mm256_madd_epi16(_mm256_and_si256(bytes, _mm256_set1_epi16(255)), even));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), odd));
+    return _mm256_set1_epi32(word);
+}
+INLINE pairs no_pairs(void) { return _mm256_setzero_si256(); }
+INLINE pairs dot_nibbles(pairs sum, ints nibbles, const int8_t *four)
+{
+    return _mm256_add_epi16(sum, _mm256_maddubs_epi16(nibbles, same_four(four)));
+}
+INLINE ints sum_pairs(pairs sum) { return _mm256_madd_epi16(sum, _mm256_set1_epi16(1)); }
+
+/* A byte u stands for u - 128, whose sign goes over to what it is multiplied with: a pair is 2 * 128
+ * * 127 = 32512 at the most. */
+typedef struct { __m256i sizes, values; } weights;
+enum { ZERO_POINT = 0 };
+INLINE weights to_weights(ints bytes)
+{
+    __m256i values = _mm256_xor_si256(bytes, _mm256_set1_epi8(-128));
+    return (weights) { _mm256_abs_epi8(values), values };
+}
+INLINE ints dot_weights(ints sum, weights of, const int8_t *four)
+{
+    ints products = _mm256_maddubs_epi16(of.sizes, _mm256_sign_epi8(same_four(four), of.values));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(products, _mm256_set1_epi16(1)));
 }
 #endif
 
@@ -233,8 +252,23 @@ INLINE ints dot(ints sum, ints bytes, const int8_t *four)
     EACH_LANE for (int in = 0; in < GROUP; in++) sum.lane[at] += each[GROUP * at + in] * four[in];
     return sum;
 }
+#define DOT_OF_BYTES
 #undef EACH_LANE
 
+#endif
+
+#ifdef DOT_OF_BYTES /* any bytes: then there is nothing that would not fit */
+typedef ints pairs;
+INLINE pairs no_pairs(void) { return all_ints(0); }
+INLINE pairs dot_nibbles(pairs sum, ints nibbles, const int8_t *four)
+{
+    return dot(sum, nibbles, four);
+}
+INLINE ints sum_pairs(pairs sum) { return sum; }
+typedef ints weights;
+enum { ZERO_POINT = 128 }; /* what has yet to be taken off a weight */
+INLINE weights to_weights(ints bytes) { return bytes; }
+INLINE ints dot_weights(ints sum, weights of, const int8_t *four) { return dot(sum, of, four); }
 #endif
 
 enum { PARTS = TILE / LANES };

@@ -10,16 +10,22 @@
 
 /* PHASES: parallel loops of a layer; each has work counters of its own. TILES_PER_ITEM: two tiles
  * of a matrix are one work item, so that taking an item costs little beside computing it. STRIP:
- * sums that attention holds in registers at once. */
-enum { PHASES = 5, TILES_PER_ITEM = 2, STRIP = 4 };
+ * sums that attention holds in registers at once. BATCH: positions of one forward pass; a tile of
+ * weights is read once for all of them and stays in the cache (docs/decisions/qwen3-prefill.md). */
+enum { PHASES = 5, TILES_PER_ITEM = 2, STRIP = 4, BATCH = 32 };
+
+/* What is multiplied with the weights. */
+typedef struct {
+    float *x;       /* [rows][hidden]: the residual stream */
+    Quantised rows; /* its rows, or others, as they are multiplied */
+} Activations;
 
 /* Working memory of one thread. */
 typedef struct {
-    float *x;       /* [MAX_ROWS][hidden]: the residual stream, the same in every thread */
-    float *normed;  /* [hidden] */
-    float *scores;  /* [capacity]: grows with the cache */
+    Activations own; /* of MAX_ROWS rows, the same in every thread */
+    float *normed;   /* [hidden] */
+    float *scores;   /* [capacity]: grows with the cache */
     int capacity;
-    Quantised rows; /* the rows to be multiplied */
 } ThreadBuffers;
 
 struct Transformer {
@@ -29,10 +35,11 @@ struct Transformer {
     ThreadPool *pool;
     pthread_mutex_t lock; /* of everything below: one forward pass at a time */
     ThreadBuffers buffers[MAX_THREADS];
-    float *qkv;       /* [MAX_ROWS][(heads + 2 kv_heads) head_dim]: queries, keys, values */
-    float *attended;  /* [MAX_ROWS][heads head_dim]: output of attention */
-    float *gated;     /* [MAX_ROWS][intermediate] */
-    float *added;     /* [MAX_ROWS][hidden]: what attention or feed-forward adds to x */
+    Activations shared; /* of BATCH rows */
+    float *qkv;         /* [BATCH][(heads + 2 kv_heads) head_dim]: queries, keys, values */
+    float *attended;    /* [BATCH][heads head_dim]: output of attention */
+    float *gated;       /* [BATCH][intermediate] */
+    float *added;       /* [BATCH][hidden]: what attention or feed-forward adds to x */
     atomic_int *counters; /* work counters [layers][PHASES][threads], allocated for MAX_THREADS */
 };
 
@@ -43,7 +50,7 @@ struct KvCache {
     float *cosines, *sines; /* [capacity][head_dim / 2] */
 };
 
-/* One forward pass of at most MAX_ROWS positions. */
+/* One forward pass of at most BATCH positions. */
 typedef struct {
     Transformer *transformer;
     KvCache *cache;
@@ -51,6 +58,14 @@ typedef struct {
     float *out;
     int count;
 } ForwardPass;
+
+/* One thread's part of a pass: the rows `first` to `end` of all are normed and quantised by it. */
+typedef struct {
+    ThreadBuffers *buffers;
+    float *x;
+    Quantised rows;
+    int first, end;
+} Share;
 
 const char *instructions(void)
 {
@@ -64,19 +79,25 @@ static float *new_floats(size_t count)
     return calloc(count ? count : 1, sizeof(float));
 }
 
-static int new_rows(Quantised *rows, int columns)
+static int new_activations(Activations *made, int count, int hidden, int columns)
 {
-    rows->bytes = calloc(MAX_ROWS, (size_t)columns);
-    rows->scales = new_floats((size_t)MAX_ROWS * (size_t)columns / BLOCK);
-    rows->sums = calloc((size_t)MAX_ROWS * (size_t)columns / BLOCK, sizeof(int32_t));
-    return rows->bytes && rows->scales && rows->sums;
+    size_t blocks = (size_t)count * (size_t)columns / BLOCK;
+    made->x = new_floats((size_t)count * (size_t)hidden);
+    made->rows.bytes = calloc((size_t)count, (size_t)columns);
+    made->rows.scales = new_floats(blocks);
+    made->rows.sums = calloc(blocks, sizeof(int32_t));
+    made->rows.offsets = new_floats(blocks);
+    return made->x && made->rows.bytes && made->rows.scales && made->rows.sums
+           && made->rows.offsets;
 }
 
-static void free_rows(Quantised *rows)
+static void free_activations(Activations *activations)
 {
-    free(rows->bytes);
-    free(rows->scales);
-    free(rows->sums);
+    free(activations->x);
+    free(activations->rows.bytes);
+    free(activations->rows.scales);
+    free(activations->rows.sums);
+    free(activations->rows.offsets);
 }
 
 Transformer *transformer_new(
@@ -94,18 +115,19 @@ Transformer *transformer_new(
     made->pool = pool;
     made->layers = malloc(layer_bytes);
     made->norm = new_floats((size_t)shape->hidden);
-    made->qkv = new_floats(MAX_ROWS * qkv_width);
-    made->attended = new_floats((size_t)MAX_ROWS * (size_t)inner);
-    made->gated = new_floats((size_t)MAX_ROWS * (size_t)shape->intermediate);
-    made->added = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
+    made->qkv = new_floats(BATCH * qkv_width);
+    made->attended = new_floats((size_t)BATCH * (size_t)inner);
+    made->gated = new_floats((size_t)BATCH * (size_t)shape->intermediate);
+    made->added = new_floats((size_t)BATCH * (size_t)shape->hidden);
     made->counters = calloc((size_t)(shape->layers * PHASES * MAX_THREADS), sizeof(atomic_int));
     int whole = made->layers && made->norm && made->qkv && made->attended && made->gated
-                && made->added && made->counters;
+                && made->added && made->counters
+                && new_activations(&made->shared, BATCH, shape->hidden, widest);
     for (int thread = 0; thread < MAX_THREADS; thread++) {
         ThreadBuffers *buffers = made->buffers + thread;
-        buffers->x = new_floats((size_t)MAX_ROWS * (size_t)shape->hidden);
         buffers->normed = new_floats((size_t)shape->hidden);
-        whole = whole && buffers->x && buffers->normed && new_rows(&buffers->rows, widest);
+        whole = whole && buffers->normed
+                && new_activations(&buffers->own, MAX_ROWS, shape->hidden, widest);
     }
     if (!whole) {
         transformer_free(made);
@@ -120,11 +142,11 @@ void transformer_free(Transformer *transformer)
 {
     if (!transformer) return;
     for (int thread = 0; thread < MAX_THREADS; thread++) {
-        free(transformer->buffers[thread].x);
         free(transformer->buffers[thread].normed);
         free(transformer->buffers[thread].scores);
-        free_rows(&transformer->buffers[thread].rows);
+        free_activations(&transformer->buffers[thread].own);
     }
+    free_activations(&transformer->shared);
     free(transformer->layers);
     free(transformer->norm);
     free(transformer->qkv);
@@ -252,16 +274,26 @@ static int tiles(const Matrix *matrix)
     return (matrix->rows + TILE - 1) / TILE;
 }
 
-/* Tile `tile` of rows times matrix into columns `from` and on of out [count][width]. */
+/* Results [count][TILE] of tile `tile` of a matrix with so many rows into out [count][width]. */
+static void keep_tile(
+    const float *results, int tile, int matrix_rows, int count, float *out, int width)
+{
+    int first = tile * TILE, wanted = matrix_rows - first < TILE ? matrix_rows - first : TILE;
+    for (int row = 0; row < count; row++)
+        memcpy(out + (size_t)row * (size_t)width + first, results + row * TILE,
+            (size_t)wanted * sizeof(float));
+}
+
+/* Tile `tile` of rows times matrix, of all `count` rows, into out [count][width]. */
 static void multiply_tile(
     const Matrix *matrix, int tile, const Quantised *rows, int count, float *out, int width)
 {
     float results[MAX_ROWS * TILE];
-    int first = tile * TILE, wanted = matrix->rows - first < TILE ? matrix->rows - first : TILE;
-    tile_product(matrix, tile, rows, count, results);
-    for (int row = 0; row < count; row++)
-        memcpy(out + (size_t)row * (size_t)width + first, results + row * TILE,
-            (size_t)wanted * sizeof(float));
+    for (int first = 0; first < count; first += MAX_ROWS) {
+        int some = count - first < MAX_ROWS ? count - first : MAX_ROWS;
+        tile_product(matrix, tile, rows, first, some, results);
+        keep_tile(results, tile, matrix->rows, some, out + (size_t)first * (size_t)width, width);
+    }
 }
 
 /* Up to three matrices, whose results lie side by side in `out`. */
@@ -292,14 +324,14 @@ static void multiply_gated(ThreadPool *pool, atomic_int *counters, int thread, c
     float gate[MAX_ROWS * TILE], up[MAX_ROWS * TILE];
     int tile;
     while ((tile = pool_next_item(pool, counters, thread, tiles(layer->gate))) >= 0) {
-        tile_product(layer->gate, tile, rows, count, gate);
-        tile_product(layer->up, tile, rows, count, up);
-        for (int at = 0; at < count * TILE; at++)
-            gate[at] = gate[at] / (1 + exponential(-gate[at])) * up[at];
-        int first = tile * TILE, wanted = width - first < TILE ? width - first : TILE;
-        for (int row = 0; row < count; row++)
-            memcpy(out + (size_t)row * (size_t)width + first, gate + row * TILE,
-                (size_t)wanted * sizeof(float));
+        for (int first = 0; first < count; first += MAX_ROWS) {
+            int some = count - first < MAX_ROWS ? count - first : MAX_ROWS;
+            tile_product(layer->gate, tile, rows, first, some, gate);
+            tile_product(layer->up, tile, rows, first, some, up);
+            for (int at = 0; at < some * TILE; at++)
+                gate[at] = gate[at] / (1 + exponential(-gate[at])) * up[at];
+            keep_tile(gate, tile, width, some, out + (size_t)first * (size_t)width, width);
+        }
     }
 }
 
@@ -385,28 +417,50 @@ static void attend_head(ForwardPass *pass, ThreadBuffers *buffers, int layer_at,
     }
 }
 
-/* Normalises every row of x into the rows to be multiplied. */
-static void norm_and_quantise_rows(
-    ThreadBuffers *buffers, const float *weight, const Shape *shape, int count)
+/* A few rows every thread prepares for itself, all of them: that takes less time than a barrier.
+ * Those of a prompt are shared out. */
+static Share share_of(Transformer *transformer, int count, int thread)
 {
-    buffers->rows.columns = shape->hidden;
-    for (int row = 0; row < count; row++) {
-        rms_norm(buffers->normed, buffers->x + row * shape->hidden, weight, shape->hidden,
+    ThreadBuffers *buffers = transformer->buffers + thread;
+    int threads = pool_threads(transformer->pool), few = count <= MAX_ROWS;
+    const Activations *of = few ? &buffers->own : &transformer->shared;
+    if (few) return (Share) { buffers, of->x, of->rows, 0, count };
+    return (Share) { buffers, of->x, of->rows, count * thread / threads,
+        count * (thread + 1) / threads };
+}
+
+/* All rows are prepared. */
+static void meet(const ForwardPass *pass)
+{
+    if (pass->count > MAX_ROWS) pool_barrier(pass->transformer->pool);
+}
+
+/* Normalises rows of x into the rows to be multiplied. */
+static void norm_and_quantise_rows(const ForwardPass *pass, Share *share, const float *weight)
+{
+    const Shape *shape = &pass->transformer->shape;
+    share->rows.columns = shape->hidden;
+    for (int row = share->first; row < share->end; row++) {
+        rms_norm(share->buffers->normed, share->x + row * shape->hidden, weight, shape->hidden,
             shape->epsilon);
-        quantise(&buffers->rows, row, buffers->normed);
+        quantise(&share->rows, row, share->buffers->normed);
     }
+    meet(pass);
 }
 
-static void quantise_rows(ThreadBuffers *buffers, const float *from, int columns, int count)
+static void quantise_rows(const ForwardPass *pass, Share *share, const float *from, int columns)
 {
-    buffers->rows.columns = columns;
-    for (int row = 0; row < count; row++)
-        quantise(&buffers->rows, row, from + (size_t)row * (size_t)columns);
+    share->rows.columns = columns;
+    for (int row = share->first; row < share->end; row++)
+        quantise(&share->rows, row, from + (size_t)row * (size_t)columns);
+    meet(pass);
 }
 
-static void add_residual(ThreadBuffers *buffers, const float *added, int values)
+static void add_residual(const ForwardPass *pass, const Share *share)
 {
-    for (int at = 0; at < values; at++) buffers->x[at] += added[at];
+    int hidden = pass->transformer->shape.hidden;
+    for (int at = share->first * hidden; at < share->end * hidden; at++)
+        share->x[at] += pass->transformer->added[at];
 }
 
 static void run_forward_pass(void *work, ThreadPool *pool, int thread)
@@ -414,40 +468,41 @@ static void run_forward_pass(void *work, ThreadPool *pool, int thread)
     ForwardPass *pass = work;
     Transformer *transformer = pass->transformer;
     const Shape *shape = &transformer->shape;
-    ThreadBuffers *buffers = transformer->buffers + thread;
+    Share share = share_of(transformer, pass->count, thread);
+    const Quantised *rows = &share.rows;
     int count = pass->count, inner = shape->heads * shape->head_dim, threads = pool_threads(pool);
-    int qkv_width = inner + 2 * shape->kv_heads * shape->head_dim, head;
-    memcpy(buffers->x, pass->in, (size_t)(count * shape->hidden) * sizeof(float));
+    int qkv_width = inner + 2 * shape->kv_heads * shape->head_dim, hidden = shape->hidden, head;
+    memcpy(share.x + share.first * hidden, pass->in + share.first * hidden,
+        (size_t)((share.end - share.first) * hidden) * sizeof(float));
     for (int at = 0; at < shape->layers; at++) {
         const Layer *layer = transformer->layers + at;
         atomic_int *counters = transformer->counters + (size_t)(at * PHASES * threads);
         const Matrix *inputs[] = { layer->query, layer->key, layer->value };
-        norm_and_quantise_rows(buffers, layer->attention_norm, shape, count);
-        multiply(pool, counters, thread, inputs, 3, &buffers->rows, count, transformer->qkv,
-            qkv_width);
+        norm_and_quantise_rows(pass, &share, layer->attention_norm);
+        multiply(pool, counters, thread, inputs, 3, rows, count, transformer->qkv, qkv_width);
         pool_barrier(pool);
         while ((head = pool_next_item(pool, counters + threads, thread, shape->kv_heads)) >= 0)
-            attend_head(pass, buffers, at, head);
+            attend_head(pass, share.buffers, at, head);
         pool_barrier(pool);
-        quantise_rows(buffers, transformer->attended, inner, count);
-        multiply(pool, counters + 2 * threads, thread, &layer->out, 1, &buffers->rows, count,
-            transformer->added, shape->hidden);
+        quantise_rows(pass, &share, transformer->attended, inner);
+        multiply(pool, counters + 2 * threads, thread, &layer->out, 1, rows, count,
+            transformer->added, hidden);
         pool_barrier(pool);
-        add_residual(buffers, transformer->added, count * shape->hidden);
-        norm_and_quantise_rows(buffers, layer->mlp_norm, shape, count);
-        multiply_gated(pool, counters + 3 * threads, thread, layer, &buffers->rows, count,
+        add_residual(pass, &share);
+        norm_and_quantise_rows(pass, &share, layer->mlp_norm);
+        multiply_gated(pool, counters + 3 * threads, thread, layer, rows, count,
             transformer->gated, shape->intermediate);
         pool_barrier(pool);
-        quantise_rows(buffers, transformer->gated, shape->intermediate, count);
-        multiply(pool, counters + 4 * threads, thread, &layer->down, 1, &buffers->rows, count,
-            transformer->added, shape->hidden);
+        quantise_rows(pass, &share, transformer->gated, shape->intermediate);
+        multiply(pool, counters + 4 * threads, thread, &layer->down, 1, rows, count,
+            transformer->added, hidden);
         pool_barrier(pool);
-        add_residual(buffers, transformer->added, count * shape->hidden);
+        add_residual(pass, &share);
     }
-    if (thread == 0)
-        for (int row = 0; row < count; row++)
-            rms_norm(pass->out + row * shape->hidden, buffers->x + row * shape->hidden,
-                transformer->norm, shape->hidden, shape->epsilon);
+    if (thread == 0 || count > MAX_ROWS)
+        for (int row = share.first; row < share.end; row++)
+            rms_norm(pass->out + row * hidden, share.x + row * hidden, transformer->norm,
+                hidden, shape->epsilon);
 }
 
 static int grow_scores(Transformer *transformer, int capacity)
@@ -474,7 +529,7 @@ int transformer_forward(
         return -2;
     }
     for (int done = 0; done < count;) {
-        int rows = count - done < MAX_ROWS ? count - done : MAX_ROWS;
+        int rows = count - done < BATCH ? count - done : BATCH;
         size_t offset = (size_t)done * (size_t)shape->hidden;
         ForwardPass pass = { transformer, cache, in + offset, out + offset, rows };
         int counters = shape->layers * PHASES * pool_threads(transformer->pool);
@@ -516,16 +571,18 @@ int matrix_products(
     int columns = matrices[0]->columns, blocks = columns / BLOCK, rows = row_each ? count : 1;
     size_t numbers = (size_t)rows * (size_t)blocks;
     Quantised all = { .columns = columns }, each[MAX_ROWS];
-    all.scales = malloc(numbers * (sizeof(float) + sizeof(int32_t) + BLOCK));
+    all.scales = malloc(numbers * (2 * sizeof(float) + sizeof(int32_t) + BLOCK));
     if (!all.scales) return -1;
-    all.sums = (int32_t *)(all.scales + numbers);
+    all.offsets = all.scales + numbers;
+    all.sums = (int32_t *)(all.offsets + numbers);
     all.bytes = (int8_t *)(all.sums + numbers);
     for (int row = 0; row < rows; row++)
         quantise(&all, row, x + (size_t)row * (size_t)columns);
     for (int at = 0; at < count; at++) {
         int row = row_each ? at : 0;
         each[at] = (Quantised) { all.bytes + (size_t)row * (size_t)columns,
-            all.scales + row * blocks, all.sums + row * blocks, columns };
+            all.scales + row * blocks, all.sums + row * blocks, all.offsets + row * blocks,
+            columns };
     }
     Products products = { .matrices = matrices, .rows = each, .count = count, .y = y };
     pool_run(pool, run_products, &products);

@@ -35,7 +35,7 @@ from s2s.tts.qwen3.engine.states import LanguageStatePool, LanguageStates, WarmS
 from s2s.tts.qwen3.engine.stop_rules import Guards, StopReason
 from s2s.tts.qwen3.interfaces import CodecDecoder, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Request, check_request
-from s2s.tts.qwen3.text.stream import TextFeed
+from s2s.tts.qwen3.text.stream import TextSource
 
 __all__ = ["UNTOUCHED", "Chunk", "Engine", "Report", "Speech", "StartTrim"]
 
@@ -67,9 +67,9 @@ class _Utterance:
     report: Report
 
     @property
-    def feed(self) -> TextFeed | None:
+    def feed(self) -> TextSource | None:
         """Where its text comes from, if it is still being written."""
-        return self.request.text if isinstance(self.request.text, TextFeed) else None
+        return None if isinstance(self.request.text, str) else self.request.text
 
     @property
     def voice_codes(self) -> Ids | None:

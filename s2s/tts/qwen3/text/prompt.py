@@ -17,7 +17,7 @@ import numpy as np
 from s2s.tts.qwen3.checkpoint.spec import Kind, Spec
 from s2s.tts.qwen3.errors import PromptError, SpecError
 from s2s.tts.qwen3.interfaces import Embeddings, Floats, Ids, Stale
-from s2s.tts.qwen3.text.stream import FedText, TextFeed, TextTokens
+from s2s.tts.qwen3.text.stream import FedText, TextSource, TextTokens
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 ROLE_TOKENS = 3  # <|im_start|> assistant \n
@@ -61,7 +61,7 @@ class Request:
     the sound for clones, all text first otherwise.
     """
 
-    text: str | TextFeed
+    text: str | TextSource
     language: str | None = None
     speaker: str | None = None
     instruction: str | None = None
@@ -142,7 +142,7 @@ class PromptBuilder:
         the model's kind, and for a text without a single token.
         """
         check_request(request, self._spec)
-        if isinstance(request.text, TextFeed):
+        if not isinstance(request.text, str):
             raise PromptError("the text is still being written: begin with it instead")
         body = self._tokens(request.text, _TAIL, _TAIL_TOKENS)
         if not body.size:
@@ -171,7 +171,7 @@ class PromptBuilder:
             text_frames=0 if in_prompt else len(trailing),
         )
 
-    def begin(self, request: Request, feed: TextFeed, stale: Stale) -> Prompt | None:
+    def begin(self, request: Request, feed: TextSource, stale: Stale) -> Prompt | None:
         """The prompt of a request whose text ``feed`` is to bring, waiting for its first token;
         None when it is stale or the feed was closed.
 
@@ -284,7 +284,7 @@ def check_request(request: Request, spec: Spec) -> None:
         raise PromptError("a VoiceDesign model takes a description, not a speaker")
     if request.reference is not None:
         _check_reference(request.reference, spec)
-    if isinstance(request.text, TextFeed):
+    if not isinstance(request.text, str):
         _check_fed(request)
     _language_id(request, spec)
 

@@ -9,11 +9,30 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale
 from s2s.tts.qwen3.text.tokenizer import Tokenizer, TokenStream
+
+
+class TextSource(Protocol):
+    """A text that is still being written, for one reader. Any thread."""
+
+    @property
+    def quiet(self) -> bool:
+        """Who reads now has to wait."""
+        ...
+
+    def read(self, stale: Stale) -> str | None:
+        """What was written since the last call, waiting for it; empty once the text has ended.
+        None when it is stale or closed."""
+        ...
+
+    def close(self) -> None:
+        """It is read no further. Idempotent."""
+        ...
 
 
 class TextFeed:
@@ -105,7 +124,7 @@ class FedText:
 
     def __init__(
         self,
-        feed: TextFeed,
+        feed: TextSource,
         tokens: TextTokens,
         embed: Callable[[Ids], Floats],
         eos: Floats,

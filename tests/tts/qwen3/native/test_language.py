@@ -110,6 +110,24 @@ def test_first_predictor_codes_are_the_official_ones(kind: str, model_of: Open) 
     assert np.mean(agree) >= 0.75
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("quant", ["q8_0", pytest.param("q4_k_m", marks=pytest.mark.ggml)])
+def test_a_prompt_gives_the_bits_of_its_positions_one_by_one(
+    quant: str, threads: int, model_of: Open
+) -> None:
+    """Whether a few rows are multiplied or many, in however many threads."""
+    one = model_of("0.6b-base", quant).language.talker
+    many = model_of("0.6b-base", quant, threads).language.talker
+    width = model_of("0.6b-base", quant).language.spec.talker.hidden
+    vectors = np.random.default_rng(5).standard_normal((41, width), dtype=np.float32)
+    singly = one.new_state(41)
+    steps = [one.step(singly, vector) for vector in vectors]
+    for count in (2, 7, 8, 9, 16, 31, 32, 33, 40, 41):
+        out = many.prefill(many.new_state(41), vectors[:count])
+        np.testing.assert_array_equal(out.hidden, steps[count - 1].hidden)
+        np.testing.assert_array_equal(out.logits, steps[count - 1].logits)
+
+
 def test_any_split_gives_the_same_bits(model_of: Open) -> None:
     language = model_of("0.6b-base", "q8_0").language
     width = language.spec.talker.hidden

@@ -24,10 +24,12 @@ from s2s.tts.qwen3.engine.stop_rules import UNGUARDED, Guards, StopReason
 from s2s.tts.qwen3.errors import PromptError
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, never
 from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
+from s2s.tts.qwen3.sampling import Sampling
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.stream import TextFeed
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
+DATA = Path(__file__).parents[3] / "data" / "qwen3"
 TEXT = "It doesn't 3: 你好，😀 end."
 SCHEDULE = ScheduleConfig(initial_codec_chunk_frames=2, codec_chunk_frames=2)
 TWICE = replace(UNGUARDED, frames_per_token=2, spare_frames=0, least_frames=1)
@@ -229,6 +231,49 @@ def test_fed_in_any_pieces_is_given_at_once(bench: Bench, size: int, frames_ahea
     assert report.frames == 2 * report.text_tokens  # it is the text that limits it
     assert feed.waits == len(cut(TEXT, size)) + 1
     assert feed.read(never) is None  # closed
+
+
+OFFICIAL = [
+    ("0.6b-base", "x-vector-streaming", {"language": "English"}),
+    ("0.6b-customvoice", "streaming", {"language": "french", "speaker": "serena"}),
+    ("1.7b-base", "x-vector-streaming", {"language": "English"}),
+    ("1.7b-customvoice", "streaming", {"language": "french", "speaker": "serena"}),
+]
+OFFICIAL_TEXT = "Hello there, how are you today? 你好，今天天气怎么样？"
+
+
+@pytest.mark.parametrize(("kind", "case", "asked"), OFFICIAL)
+def test_fed_word_by_word_it_gives_the_official_codes(
+    kind: str, case: str, asked: dict[str, str], tiny_qwen3: Tiny
+) -> None:
+    """52 frames of 16 codes, which qwen-tts 0.1.1 made with non_streaming_mode=False of the same
+    text given whole."""
+    known = dict(np.load(DATA / f"{kind}.npz"))
+    wanted = known[f"{case}/codes"]
+    folder = tiny_qwen3(kind)
+    spec = read_spec(folder)
+    weights = open_checkpoint(folder, spec)
+    embeddings = ReferenceEmbeddings(spec, weights)
+    model = LanguageModel(
+        spec, embeddings, ReferenceTalker(spec, weights), ReferencePredictor(spec, weights)
+    )
+    prompts = PromptBuilder(spec, Tokenizer.load(folder), embeddings)
+    engine = Bench(prompts, model).engine(UNGUARDED)
+    reference = Reference(known["reference/speaker"]) if "base" in kind else None
+    feed = Late(OFFICIAL_TEXT.replace(" ", " \0").replace("，", "，\0").split("\0"))
+    request = Request(feed, reference=reference, streaming=True, **asked)
+    greedy = Sampling(greedy=True)
+    settings_ = replace(
+        spec.generation,
+        talker=greedy,
+        predictor=greedy,
+        min_new_tokens=10_000,
+        max_new_tokens=len(wanted) + 1,
+    )
+    speech = engine.speak(request, generation=settings_, schedule=SCHEDULE)
+    codes = np.concatenate([chunk.codes for chunk in speech.chunks])
+    assert codes.tolist() == wanted.tolist()
+    assert feed.waits == len(OFFICIAL_TEXT.split()) + 2  # its pieces and its end
 
 
 def test_a_writer_in_another_thread_may_take_its_time(bench: Bench) -> None:

@@ -1,0 +1,11 @@
+"""Measure Qwen3-TTS in conversations with the embedded language model.
+
+See `s2s.bench.qwen3.conversation`.
+"""
+
+import sys
+
+from s2s.bench.qwen3.conversation import main
+
+if __name__ == "__main__":
+    sys.exit(main())
