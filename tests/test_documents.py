@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from s2s.app import cli
+from s2s.config.schema import Config
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,3 +55,25 @@ def test_a_decision_that_is_named_is_there():
         if path.suffix in (".py", ".c", ".h"):
             named = re.findall(r"docs/decisions/([\w-]+\.md)", path.read_text(encoding="utf-8"))
             assert set(named) <= there, f"{path.relative_to(ROOT)} names {set(named) - there}"
+
+
+TURN_TAKING = (ROOT / "docs" / "turn-taking.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.partition("  #")[0].strip()
+    for block in re.findall(r"```bash\n(.*?)```", TURN_TAKING, re.S)
+    for line in block.splitlines()
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_line_is_understood_and_its_extra_is_there(line: str):
+    words = shlex.split(line)
+    if words[:2] == ["pip", "install"]:
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+        named = re.fullmatch(r"s2s\[([\w-]+)\]", words[2])
+        assert named is not None
+        assert named[1] in extras["project"]["optional-dependencies"]
+        return
+    assert words[:3] == ["python", "-m", "s2s"]
+    options = cli._parser().parse_args(cli._prepared(words[3:]))
+    assert cli._config(options) != Config(), "it changes a setting"

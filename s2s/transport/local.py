@@ -20,6 +20,7 @@ from s2s.core.setting import setting
 from s2s.transport.base import DeviceError
 from s2s.transport.devices import Device, choose, list_devices, look_again, portaudio
 from s2s.transport.echo_path import EchoPath
+from s2s.transport.noise import NoiseSuppressor
 from s2s.transport.playback import Playback
 from s2s.transport.sides import STALL_S, Loudspeaker, Microphone, Side
 
@@ -65,6 +66,9 @@ class LocalConfig:
         "auto",
         "Cancel the assistant's own voice in the microphone; auto: where the wheel is installed.",
     )
+    suppress_noise: bool = setting(
+        False, "Take steady noise (a fan, hum) out of the microphone's sound."
+    )
 
 
 class _Loss:
@@ -109,6 +113,7 @@ class LocalTransport:
         loudspeaker = choose(devices, config.output_device, output=True)
         self._playback = Playback(clock, loudspeaker.rate_hz)
         self._echo = EchoPath(config.echo, loudspeaker.rate_hz, clock, notice)
+        self._suppressor = NoiseSuppressor() if config.suppress_noise else None
         self._gain = MicrophoneGain()
         self._samples = 0
         """Heard so far, at 16 kHz."""
@@ -194,8 +199,10 @@ class LocalTransport:
         for left, frame in zip(range(len(frames) - 1, -1, -1), frames, strict=True):
             self._samples += len(frame)
             captured_s = now_s - (behind + left * BLOCK_SAMPLES) / PIPELINE_HZ
-            cleaned = self._gain.process(self._echo.clean(frame))
-            heard(AudioIn(cleaned, self._samples, captured_s))
+            cleaned = self._echo.clean(frame)
+            if self._suppressor is not None:
+                cleaned = self._suppressor.process(cleaned)
+            heard(AudioIn(self._gain.process(cleaned), self._samples, captured_s))
         if frames and (hint := self._gain.hint(self.input.name)) is not None:
             self._notice(hint)
 

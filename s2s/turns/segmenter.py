@@ -249,10 +249,12 @@ class Segmenter:
         return events
 
     def rewind(self, sample: int) -> list[Block]:
-        """Forget the turn and what was heard from `sample` on. Its blocks, float32 [samples] each,
-        are returned as far as they are kept (as long as the pre-roll): they come next."""
-        again = [window for window in self._windows if window.start >= sample]
-        self._sample = again[0].start if again else self._sample
+        """Forget the turn and what was heard from `sample` on. Its blocks, float32 [512], silent
+        before `sample`, come next; they are returned as far as they are kept (the pre-roll)."""
+        again = [window for window in self._windows if window.end > sample]
+        if again:
+            self._sample = again[0].start
+            again[0].block[: max(0, sample - self._sample)] = 0.0
         self.reset()
         return [window.block for window in again]
 

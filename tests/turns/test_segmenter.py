@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.core.audio import Block
+from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.turns.segmenter import (
     FalseStart,
     Onset,
@@ -361,3 +361,18 @@ def test_every_stretch_of_long_speech_is_in_exactly_one_turn(
     samples = list(itertools.chain.from_iterable(block.tolist() for block in heard))
     assert samples == sorted(set(samples)), "a sample is in two turns"
     assert set(spoken) <= set(samples), "speech is in no turn"
+
+
+@given(st.integers(0, 5 * BLOCK_SAMPLES))
+def test_what_was_heard_after_a_sample_is_heard_again_as_what_comes_next(back: int) -> None:
+    segmenter = Segmenter()
+    for number in range(20):
+        segmenter.push(np.full(BLOCK_SAMPLES, number + 1, dtype=np.float32), 0.9)
+    sample = segmenter.sample - back
+    again = segmenter.rewind(sample)
+    heard = np.concatenate([np.zeros(0, np.float32), *again])
+    assert not segmenter.open
+    assert segmenter.sample + len(heard) == 20 * BLOCK_SAMPLES
+    assert int(np.count_nonzero(heard)) == back
+    assert len(heard) - back < BLOCK_SAMPLES
+    assert not heard[: len(heard) - back].any()
