@@ -23,6 +23,7 @@ from s2s.core.events import (
     Notice,
     ResponseDone,
     StopHeard,
+    TakenBack,
     ToolCalled,
 )
 from s2s.core.metrics import Timeline, summary
@@ -36,6 +37,12 @@ MICROPHONE: dict[Listening, str] = {
     "awake": "(awake)",
     "waiting": "(not listening: Space talks)",
     "talking": "(listening: Space sends it)",
+}
+
+
+REMARKS = {
+    NothingSpoken: "nothing of this can be spoken",
+    TakenBack: "began too early: go on",
 }
 
 
@@ -69,8 +76,8 @@ class View:
                 case ToolCalled(name=name, arguments=arguments):
                     call = f"     (wants to call {name or 'a tool'}: {arguments})"
                     self._line(Text(call, style="bright_black"))
-                case NothingSpoken():
-                    self._line(Text("     (nothing of this can be spoken)", style="bright_black"))
+                case NothingSpoken() | TakenBack():
+                    self._line(Text(f"     ({REMARKS[type(event)]})", style="bright_black"))
                 case ResponseDone():
                     self._done(event)
                 case Interruption(action="cancel" | "pause", reason=reason):

@@ -67,6 +67,23 @@ class MicrophoneState:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvisionalStart:
+    """The answer begins to be heard, though the person may still go on. Nothing else is told of it
+    until it is certain: then `ResponseStarted` and what was said so far; or `TakenBack`."""
+
+    response: ResponseId
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The person went on: the answer that had begun is silent, and there was none."""
+
+    response: ResponseId
+    heard: str
+    """What was played of it; nothing knows of it any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseStarted:
     """The assistant answers."""
 
@@ -115,7 +132,8 @@ class ResponseDone:
 class Interruption:
     """Speech during playback, and what became of it."""
 
-    action: Literal["duck", "restore", "pause", "cancel"]
+    action: Literal["duck", "restore", "pause", "cancel", "silence"]
+    """`silence`: of an answer that began provisionally, as the person may be going on."""
     sample: int
     """Where in the microphone's stream it was decided."""
     reason: str = ""
@@ -135,6 +153,8 @@ Event = (
     | NothingHeard
     | StopHeard
     | MicrophoneState
+    | ProvisionalStart
+    | TakenBack
     | ResponseStarted
     | AnswerText
     | ToolCalled

@@ -22,11 +22,13 @@ Point = Literal[
     "first_token",
     "first_sentence",
     "first_audio",
-    "committed",
+    "provisional",
     "first_played",
+    "committed",
 ]
 POINTS: tuple[Point, ...] = Point.__args__  # pyright: ignore[reportAttributeAccessIssue]
-"""In the order in which they usually happen. `speech_stopped` is the end of speech itself."""
+"""In the order in which they usually happen. `speech_stopped` is the end of speech itself;
+`provisional` is when the answer began that was committed later."""
 
 MAX_OPEN = 64
 """Revisions of turns that wait to be heard; most of them never are."""
@@ -45,6 +47,8 @@ class Timeline:
     segments: list[Mapping[str, str | float]] = field(default_factory=list)
     """How each segment of the answer was spoken, where the TTS backend tells: why it ended, under
     "stop_reason", and what it counts."""
+    taken_back_s: float | None = None
+    """When the answer, which had begun provisionally, was taken back; None: it was not."""
 
     def since_speech_ms(self) -> dict[str, float]:
         """Each mark in ms after the end of speech."""
@@ -70,6 +74,7 @@ class Metrics:
         self._lock = threading.Lock()
         self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
         self._finished: deque[Timeline] = deque(maxlen=MAX_FINISHED)
+        self._taken_back: deque[Timeline] = deque(maxlen=MAX_FINISHED)
         self._file = open(path, "a", encoding="utf-8") if path is not None else None  # noqa: SIM115
 
     def mark(self, turn: TurnId, point: Point, at_s: float) -> None:
@@ -94,29 +99,49 @@ class Metrics:
             if timeline is None:
                 return None
             self._finished.append(timeline)
-            if self._file is not None:
-                record = {
-                    "turn": turn.turn_id,
-                    "revision": turn.turn_revision,
-                    "ms": timeline.since_speech_ms(),
-                    **timeline.values,
-                }
-                if timeline.segments:
-                    record["segments"] = timeline.segments
-                self._file.write(json.dumps(record) + "\n")
-                self._file.flush()
+            self._write(timeline)
             return timeline
+
+    def taken_back(self, turn: TurnId, at_s: float) -> None:
+        """The answer had begun, and the person went on at `at_s`: close its timeline as that."""
+        with self._lock:
+            timeline = self._timeline(turn)
+            del self._open[turn]
+            timeline.taken_back_s = at_s
+            self._taken_back.append(timeline)
+            self._write(timeline)
 
     def finished(self) -> list[Timeline]:
         """The last `MAX_FINISHED` timelines of answers that were heard, oldest first."""
         with self._lock:
             return list(self._finished)
 
+    def starts_taken_back(self) -> list[Timeline]:
+        """The last `MAX_FINISHED` timelines of answers that began and were taken back."""
+        with self._lock:
+            return list(self._taken_back)
+
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+
+    def _write(self, timeline: Timeline) -> None:
+        if self._file is None:
+            return
+        record = {
+            "turn": timeline.turn.turn_id,
+            "revision": timeline.turn.turn_revision,
+            "ms": timeline.since_speech_ms(),
+            **timeline.values,
+        }
+        if timeline.segments:
+            record["segments"] = timeline.segments
+        if timeline.taken_back_s is not None:
+            record["taken_back"] = True
+        self._file.write(json.dumps(record) + "\n")
+        self._file.flush()
 
     def _timeline(self, turn: TurnId) -> Timeline:
         timeline = self._open.get(turn)

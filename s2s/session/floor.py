@@ -42,6 +42,10 @@ class AssistantFloor:
     def half_duplex(self) -> bool:
         return self._transport.half_duplex
 
+    @property
+    def can_take_back(self) -> bool:
+        return self._transport.can_take_back
+
     def is_own_voice(self, text: str) -> bool:
         own = self._recent.echoes(text)
         if own:
@@ -58,13 +62,20 @@ class AssistantFloor:
         self._playback.set_output(PlaybackMode.PAUSED)
 
     def interrupt(self) -> None:
-        """Make all work stale first, then silence it, then wake who waits for a grace."""
+        """Make all work stale first, then silence it, then wake who waits for a grace.
+
+        An answer that was still provisional was given: who stops it does not go on with the turn.
+        """
+        self._state.turns.commit_provisional()
         self._state.scope.cancel()
         self._sender.interrupt()
         self._state.turns.wake()
 
     def forget(self, turn: TurnId) -> None:
         self._forget(turn)
+
+    def take_back(self) -> None:
+        self._sender.take_back()
 
     def give_up(self, turn: TurnId | None, error: str) -> None:
         """Fail the answer, to `turn` if none has begun; what made it is stale, should it come back.

@@ -173,6 +173,7 @@ class Session:
         self._state.compute.observe()
         for report in self._playback.reports():
             self._sender.on_played(report)
+        self._sender.settle()
         now_s, listening = self._state.clock.now(), self._turns.quiet
         error = self._standstill.look(now_s, self.stages, self._playback, listening=listening)
         if error is not None:

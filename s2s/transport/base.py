@@ -22,6 +22,12 @@ class Transport(Protocol):
         """The person is not heard while something plays: the microphone hears the loudspeaker."""
         ...
 
+    @property
+    def can_take_back(self) -> bool:
+        """What plays can be silenced at once as if it had never begun: the loudspeaker is ours. Not
+        over a wire, where the client plays, shows and remembers what it was sent."""
+        ...
+
     def own_voice_heard(self) -> None:
         """A transcript was the assistant's own words."""
         ...

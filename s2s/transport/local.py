@@ -148,6 +148,10 @@ class LocalTransport:
         return self._echo.half_duplex
 
     @property
+    def can_take_back(self) -> bool:
+        return True
+
+    @property
     def erle_db(self) -> float | None:
         """Echo return loss enhancement measured in this conversation, dB; None without echo."""
         return self._echo.erle_db

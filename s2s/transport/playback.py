@@ -224,6 +224,23 @@ class Playback:
             self._output = PlaybackMode.NORMAL
             self._changed.notify_all()
 
+    def drop(self, unwanted: Callable[[ResponseId], bool]) -> None:
+        """Drop the waiting samples of the newest responses, as far back as they are `unwanted`:
+        silence from the next pull on where one of them plays. Those are reported as cut."""
+        with self._changed:
+            cut: list[ResponseId] = []
+            while self._marks and unwanted(self._marks[-1].response):
+                mark = self._marks.pop()
+                if mark.response not in cut:
+                    cut.append(mark.response)
+            if not self._marks and self._current is not None and unwanted(self._current):
+                self._report("cut")
+                cut = [response for response in cut if response != self._current]
+                self._current, self._heard = None, ""
+            self._reports += [Played(each, "cut", "", self._clock.now()) for each in cut]
+            self._written = self._marks[-1].at_sample if self._marks else self._played
+            self._changed.notify_all()
+
     def close(self) -> None:
         """It will not be played any further: writers give up."""
         with self._changed:

@@ -6,22 +6,12 @@ Every response that is opened here is ended here exactly once, whatever happened
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.core.events import (
-    AnswerText,
-    EventSink,
-    NothingSpoken,
-    ResponseDone,
-    ResponseStarted,
-    ResponseStatus,
-    ToolCalled,
-)
+from s2s.core.events import AnswerText, NothingSpoken, ResponseStatus, ToolCalled
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -35,60 +25,9 @@ from s2s.core.messages import (
 )
 from s2s.core.state import SessionState
 from s2s.transport.playback import Playback, Played
+from s2s.transport.responses import PlayedSink, Responses
 
 log = logging.getLogger(__name__)
-
-PlayedSink = Callable[[ResponseId, str, bool], None]
-"""(response, the text that was played, whether that is all of it): what the history is to hold."""
-
-
-@dataclass(slots=True)
-class _Open:
-    sound: bool = False
-    error: str | None = None
-
-
-class Responses:
-    """The responses that were opened and not yet ended. Safe from any thread."""
-
-    def __init__(self, events: EventSink, played: PlayedSink) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[ResponseId, _Open] = {}
-        self._events = events
-        self._played = played
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    def open(self, response: ResponseId) -> _Open:
-        """Open `response` unless it is."""
-        with self._lock:
-            known = self._open.get(response)
-            if known is not None:
-                return known
-            opened = self._open[response] = _Open()
-        self._events(ResponseStarted(response))
-        return opened
-
-    def get(self, response: ResponseId) -> _Open | None:
-        with self._lock:
-            return self._open.get(response)
-
-    def end(
-        self, response: ResponseId, status: ResponseStatus, played: str, error: str | None = None
-    ) -> bool:
-        """End `response`; False when it was not open, or ended before."""
-        with self._lock:
-            if self._open.pop(response, None) is None:
-                return False
-        if played:
-            self._played(response, played, status == "completed")
-        self._events(ResponseDone(response, status, played, error))
-        return True
-
-    def all(self) -> list[ResponseId]:
-        with self._lock:
-            return list(self._open)
 
 
 class Sender(Handler[SenderInput, SenderInput]):
@@ -104,22 +43,19 @@ class Sender(Handler[SenderInput, SenderInput]):
     ) -> None:
         self._playback = playback
         self._scope = state.scope
-        self._events = state.events
+        self._turns = state.turns
         self._metrics = state.metrics
-        self.responses = Responses(state.events, played)
+        self.responses = Responses(state, played)
 
     def process(self, message: SenderInput) -> Iterable[SenderInput]:
         match message:
             case AssistantText():
                 if not self._stale(message.response):
-                    self.responses.open(message.response)
-                    if message.instead_of is not None:
-                        self._events(NothingSpoken(message.response, message.instead_of))
-                    self._events(AnswerText(message.response, message.text))
-            case ToolCall():
-                if not self._stale(message.response):
-                    self.responses.open(message.response)
-                    self._events(ToolCalled(message.response, message.name, message.arguments))
+                    self._say(message)
+            case ToolCall(response=response):
+                if not self._stale(response):
+                    called = ToolCalled(response, message.name, message.arguments)
+                    self.responses.tell(response, called)
             case AudioOut():
                 self._play(message)
             case AudioResponseDone():
@@ -134,13 +70,36 @@ class Sender(Handler[SenderInput, SenderInput]):
         if report.what == "started":
             self._metrics.mark(response.turn, "first_played", report.at_s)
             return
-        self._metrics.finish(response.turn)
         known = self.responses.get(response)
+        certain = known is None or self.responses.is_certain(response)
+        if known is not None and not certain and report.what == "finished":
+            known.finished = report  # it ends once it is certain that it was an answer
+            return
+        if certain:
+            self._metrics.finish(response.turn)
         if known is None:
             return
         ended: ResponseStatus = "cancelled" if report.what == "cut" else "completed"
         status = ended if known.error is None else "failed"
         self.responses.end(response, status, report.text, known.error)
+
+    def settle(self) -> None:
+        """Tell what is certain by now of answers that began before it was. Called now and then."""
+        for report in self.responses.settle():
+            self.on_played(report)
+
+    def take_back(self) -> None:
+        """Silence the answers to what the person goes on with, as if they had never begun.
+
+        Their turns must have new revisions, so that nothing of the old ones is written after.
+        """
+        self._playback.drop(lambda response: self._turns.is_superseded(response.turn))
+        for report in self._playback.reports():
+            self.on_played(report)
+        for response in self.responses.superseded():
+            known = self.responses.get(response)
+            heard = known.finished.text if known is not None and known.finished is not None else ""
+            self.responses.end(response, "cancelled", heard)
 
     def interrupt(self) -> None:
         """Silence at once: drop what waits, and end every open response as cancelled.
@@ -176,7 +135,15 @@ class Sender(Handler[SenderInput, SenderInput]):
         self._sound_failure(failure)
 
     def _stale(self, response: ResponseId) -> bool:
-        return self._scope.is_stale(response.cancel_generation)
+        """It was interrupted or taken back."""
+        interrupted = self._scope.is_stale(response.cancel_generation)
+        return interrupted or self._turns.is_superseded(response.turn)
+
+    def _say(self, message: AssistantText) -> None:
+        response = message.response
+        if message.instead_of is not None:
+            self.responses.tell(response, NothingSpoken(response, message.instead_of))
+        self.responses.tell(response, AnswerText(response, message.text))
 
     def _play(self, message: AudioOut) -> None:
         response = message.response

@@ -87,6 +87,10 @@ class WavTransport:
     def half_duplex(self) -> bool:
         return False
 
+    @property
+    def can_take_back(self) -> bool:
+        return True
+
     def own_voice_heard(self) -> None:
         """A recording has no echo."""
 

@@ -1,7 +1,8 @@
 """The text-to-speech stage: one for every backend.
 
-It alone commits turns, as late as possible: the answer is made while the speaker may still go on,
-and nothing of it leaves while it can still be taken back.
+It alone lets answers begin, and with that commits their turns, as late as possible: the answer is
+made while the speaker may still go on. Nothing of it leaves before it is certain that the turn is
+over; or, where sound can be taken back, likely: such a start is provisional.
 """
 
 from __future__ import annotations
@@ -171,7 +172,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._ended = True
         response = message.response
         latest = self._turns.is_latest_after_reopen_grace(
-            response.turn, stale=lambda: self._state.is_stale(response)
+            response.turn,
+            stale=lambda: self._state.is_stale(response),
+            provisionally=self._sounded,  # it has begun, and may end before it is certain
         )
         if latest and not message.cleanup_only:
             error = message.error
@@ -209,7 +212,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         written = self._takes_words(first)
         inputs = [first] if written else self._whole(first, stale)
         if not self._settings.speculative and not self._turns.is_latest_after_reopen_grace(
-            response.turn, stale=lambda: self._state.is_stale(response)
+            response.turn, stale=lambda: self._state.is_stale(response), provisionally=True
         ):
             return
         blocks = self._blocks(inputs, stale, written=written)
@@ -243,25 +246,23 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def _gate(
         self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int
     ) -> Iterator[SenderInput]:
-        """Hold what is made until the turn can no longer be re-opened, then let all of it go.
+        """Hold what is made until the answer may begin, then let all of it go.
 
         At least `head_start` samples are made before any leaves.
         """
         held: list[AudioOut] = []
         held_samples = 0
-        committed = False
+        begun = False
         for block in blocks:
             held.append(block)
             held_samples += len(block.block)
-            verdict = self._turns.verdict(response.turn)
-            if verdict is Verdict.STALE or self._state.is_stale(response):
+            if self._state.is_stale(response):
                 return
-            committed = verdict is Verdict.LATEST and self._turns.commit(response.turn)
-            if committed or held_samples > MAX_HELD_S * self._settings.output_hz:
+            begun = self._begin_answer(response)
+            if begun or held_samples > MAX_HELD_S * self._settings.output_hz:
                 break
-        if not committed and not self._commit_after_grace(response):
+        if not begun and not self._begin_after_grace(response):
             return
-        self._state.mark(response, "committed")
         self._audible = True
         yield from self._take_texts()
         while held_samples < head_start and (block := next(blocks, None)) is not None:
@@ -272,12 +273,25 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             self._ahead.leaves(len(block.block), self._state.clock.now())
             yield block
 
-    def _commit_after_grace(self, response: ResponseId) -> bool:
+    def _begin_answer(self, response: ResponseId) -> bool:
+        """Let it be heard from now on, by a commit or provisionally; False while it may not be."""
+        match self._turns.verdict(response.turn):
+            case Verdict.LATEST if self._turns.commit(response.turn):
+                self._state.mark(response, "committed")
+            case Verdict.PROVISIONAL if self._turns.begin_provisionally(response.turn):
+                self._state.mark(response, "provisional")
+            case _:
+                return False
+        return True
+
+    def _begin_after_grace(self, response: ResponseId) -> bool:
         def stale() -> bool:
             return self._state.is_stale(response)
 
-        while self._turns.is_latest_after_reopen_grace(response.turn, stale=stale):
-            if self._turns.commit(response.turn):
+        while self._turns.is_latest_after_reopen_grace(
+            response.turn, stale=stale, provisionally=True
+        ):
+            if self._begin_answer(response):
                 return not stale()
         return False
 

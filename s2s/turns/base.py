@@ -82,6 +82,11 @@ class Floor(Protocol):
         """Nothing can be heard while the answer plays."""
         ...
 
+    @property
+    def can_take_back(self) -> bool:
+        """An answer that began can be silenced at once as if it had not."""
+        ...
+
     def is_own_voice(self, text: str) -> bool:
         """Whether `text`, heard by the microphone, is what the assistant says itself."""
         ...
@@ -107,4 +112,8 @@ class Floor(Protocol):
 
         All work on it must be stale by now.
         """
+        ...
+
+    def take_back(self) -> None:
+        """The person goes on: answers to revisions of turns that are superseded never were."""
         ...

@@ -8,6 +8,7 @@ from s2s.core.setting import made_setting, setting
 from s2s.turns.endpoint import GraceConfig
 from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.orders.input_gate import InputConfig
+from s2s.turns.provisional import ProvisionalConfig
 from s2s.turns.segmenter import SegmenterConfig
 
 
@@ -21,6 +22,9 @@ class TurnsConfig:
     segmenter: SegmenterConfig = made_setting(SegmenterConfig, "Speech from sound.")
     grace: GraceConfig = made_setting(
         GraceConfig, "How long a pause may last before the turn is over."
+    )
+    provisional: ProvisionalConfig = made_setting(
+        ProvisionalConfig, "Answers that begin before it is certain that the turn is over."
     )
     unanswered_reopen_ms: int = setting(
         7000,
@@ -36,6 +40,11 @@ class TurnsConfig:
     partial_interval_ms: int = setting(
         500, "What is being said is written down this often; 0: only when it is complete."
     )
+
+    def graces(self, *, provisional: bool) -> tuple[GraceConfig, GraceConfig]:
+        """After which an answer may begin, and after which it is certain; one and the same where it
+        may not begin provisionally."""
+        return self.provisional.of(self.grace) if provisional else self.grace, self.grace
 
     def __post_init__(self) -> None:
         if self.partial_interval_ms < 0:

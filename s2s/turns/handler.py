@@ -105,7 +105,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._language = language
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
-        self._overlap = Overlap(config.interruption, floor, state.events)
+        self._overlap = Overlap(config.interruption, floor, state)
         self._orders = Orders(self._segmenter, floor, state, config, language)
         self._count = 0
         self._turn: _Turn | None = None
@@ -190,9 +190,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             case Onset():
                 self._onset(event.sample)
             case FalseStart():
-                if self._turn is not None:
-                    self._turns.cancel_reopen(self._turn.id.turn_id)
-                self._overlap.ended(event.sample)
+                self._overlap.nothing(event.sample, self._turn and self._turn.id)
             case Started():
                 self._start(event.onset_sample)
             case Resumed():
@@ -221,9 +219,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                     yield from self._on(event)
 
     def _onset(self, sample: int) -> None:
-        if self._turn is not None and not self._overlap.open:
-            self._turns.begin_reopen(self._turn.id.turn_id)
-        self._overlap.onset(sample)
+        self._overlap.onset(sample, self._turn and self._turn.id)
         if self._overlap.open:
             self._partial_due(sample, OVERLAP_PARTIAL_MS)
 
@@ -255,6 +251,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._segmenter.close()  # heard again as the start of the next turn
             self._forget_turn()
             return
+        self._overlap.gone_on()
         turn.id, turn.told_empty = reopened, False
         self._orders.goes_on(turn.text)
         self._partial_due(sample, self._config.partial_interval_ms)
@@ -288,11 +285,14 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 turn.complete_probability = self._end_of_turn.probability(np.concatenate(heard))
 
     def _set_grace(self, turn: _Turn) -> None:
-        if turn.end_sample is not None and not self._orders.hold:
-            wait_ms = grace_ms(
-                turn.complete_probability, turn.text, self._config.grace, self._language
-            )
-            self._turns.set_grace(turn.id, self._at_s(turn.end_sample) + wait_ms / 1000)
+        if turn.end_sample is None or self._orders.hold:
+            return
+        end_s, may_begin = self._at_s(turn.end_sample), self._overlap.can_take_back
+        from_s, until_s = (
+            end_s + grace_ms(turn.complete_probability, turn.text, grace, self._language) / 1000
+            for grace in self._config.graces(provisional=may_begin)
+        )
+        self._turns.set_grace(turn.id, until_s, provisional_from_s=from_s)
 
     def _split(self, event: TurnCut) -> Iterator[SttInput]:
         """The turn is longer than the maximum: answer what was said, go on as the next turn."""
@@ -332,7 +332,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
     def _forget_turn(self) -> None:
         self._orders.forget(self._turn and self._turn.id)
         self._turn = None
-        self._overlap.close()
+        self._overlap.close(self._segmenter.sample)
 
     # --- partial transcripts -------------------------------------------------------------------
 

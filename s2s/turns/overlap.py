@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from s2s.core.events import EventSink, Interruption
+from s2s.core.events import Interruption
+from s2s.core.messages import TurnId
+from s2s.core.state import SessionState
 from s2s.turns.base import Floor
 from s2s.turns.interruption import (
     Cancel,
@@ -20,23 +22,33 @@ from s2s.turns.interruption import (
     Restore,
     Resume,
 )
+from s2s.turns.provisional import TakingBack
 
 
 class Overlap:
     """The interruption rules, applied to one session. Not thread-safe."""
 
-    def __init__(self, config: InterruptionConfig, floor: Floor, events: EventSink) -> None:
+    def __init__(self, config: InterruptionConfig, floor: Floor, state: SessionState) -> None:
         self._config = config
         self._rules = InterruptionRules(config)
         self._floor = floor
-        self._events = events
+        self._events = state.events
+        self._provisional = TakingBack(floor, state.turns, state.events)
         self._open = False
 
     @property
     def input_muted(self) -> bool:
         """Half duplex, and the assistant speaks: nothing is heard."""
-        half_duplex = self._config.half_duplex or self._floor.half_duplex
-        return half_duplex and self._floor.playing
+        return self._half_duplex and self._floor.playing
+
+    @property
+    def can_take_back(self) -> bool:
+        """An answer is ours to silence, and the voice is heard over it: it may be provisional."""
+        return self._floor.can_take_back and not self._half_duplex
+
+    @property
+    def _half_duplex(self) -> bool:
+        return self._config.half_duplex or self._floor.half_duplex
 
     @property
     def open(self) -> bool:
@@ -45,24 +57,39 @@ class Overlap:
 
     @property
     def undecided(self) -> bool:
-        """The reply is ducked or paused, and more evidence is wanted."""
-        return self._rules.deciding or self._rules.awaiting_words
+        """The reply is ducked, paused or silenced, and more evidence is wanted."""
+        silenced = self._provisional.silenced
+        return silenced or self._rules.deciding or self._rules.awaiting_words
 
-    def close(self) -> None:
-        """What was said over the reply was nothing."""
+    def close(self, sample: int) -> None:
+        """What was said over the reply was nothing, or the turn is over."""
         self._open = False
+        self._provisional.over(sample)
 
     def window(self, sample: int, active_ms: float, probability: float) -> None:
         """A window was heard; `active_ms` of speech since the onset, with that probability."""
         self._follow_playback(sample)
         self._apply(self._rules.window(sample, active_ms, probability), sample)
 
-    def onset(self, sample: int) -> None:
-        """Something like speech begins."""
+    def onset(self, sample: int, turn: TurnId | None) -> None:
+        """Something like speech begins. The open `turn`, if it is not committed, is held back, and
+        an answer that had begun to it is silent."""
+        if turn is not None and not self._open and self._provisional.onset(turn, sample):
+            return
         self._follow_playback(sample)
         self._apply(self._rules.onset(sample), sample)
         if self._floor.playing:
             self._open = True
+
+    def nothing(self, sample: int, turn: TurnId | None) -> None:
+        """What began was no speech: the open `turn` is as it was."""
+        if turn is not None:
+            self._provisional.false_start(turn, sample)
+        self.ended(sample)
+
+    def gone_on(self) -> None:
+        """The open turn goes on, as its next revision."""
+        self._provisional.gone_on()
 
     def ended(self, sample: int) -> None:
         """It is quiet again."""
@@ -70,6 +97,7 @@ class Overlap:
 
     def stalled(self, sample: int) -> None:
         """No more frames come (muted, unplugged)."""
+        self._provisional.over(sample)
         self._apply(self._rules.stalled(sample), sample)
 
     def words(self, sample: int, text: str, *, stable: str | None) -> bool:

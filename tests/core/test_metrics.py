@@ -90,3 +90,21 @@ def test_percentiles_are_those_of_numpy(values: list[float], share: float) -> No
 def test_percentiles_of_nothing_are_an_error() -> None:
     with pytest.raises(ValueError, match="needs values"):
         percentile([], 0.5)
+
+
+def test_starts_that_were_taken_back_are_kept_apart_and_written(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path / "m.jsonl")
+    metrics.mark(TURN, "speech_stopped", 1.0)
+    metrics.mark(TURN, "first_played", 1.3)
+    metrics.taken_back(TURN, 1.8)
+    metrics.close()
+    assert metrics.finished() == []
+    (timeline,) = metrics.starts_taken_back()
+    assert (timeline.latency_ms, timeline.taken_back_s) == (300.0, 1.8)
+    record = json.loads((tmp_path / "m.jsonl").read_text())
+    assert record == {
+        "turn": "t",
+        "revision": 0,
+        "ms": {"first_played": 300.0},
+        "taken_back": True,
+    }

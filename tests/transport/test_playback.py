@@ -179,3 +179,62 @@ def test_any_pulls_play_every_sample_once_in_order(blocks: list[int], pulls: lis
             if report.what == "cut":
                 assert report.text == (str(done[-1]) if done else "")
     assert heard == ramp(0, total)[: len(heard)].tolist()
+
+
+# --- taking back ---------------------------------------------------------------------------------
+
+
+def test_dropping_a_response_that_plays_silences_it_at_once() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.write(ramp(100, 100), A, "one two", stale=never)
+    pulled(playback, 120)
+    playback.drop(lambda response: response == A)
+    assert not pulled(playback, 50).any()
+    reports = [(r.response, r.what, r.text) for r in playback.reports()]
+    assert reports == [(A, "started", ""), (A, "cut", "one")]
+    assert not playback.playing
+
+
+def test_dropping_one_that_waits_leaves_the_one_before_it_to_the_last_sample() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.finish(A)
+    playback.write(ramp(100, 100), B, "two", stale=never)
+    pulled(playback, 60)
+    playback.drop(lambda response: response == B)
+    rest = pulled(playback, 80)
+    assert np.array_equal(rest[:40], ramp(60, 40))
+    assert not rest[40:].any()
+    reports = [(r.response, r.what, r.text) for r in playback.reports()]
+    assert reports == [(A, "started", ""), (B, "cut", ""), (A, "finished", "one")]
+    playback.write(ramp(0, 30), B, "three", stale=never)
+    assert np.array_equal(pulled(playback, 30), ramp(0, 30))
+
+
+def test_dropping_nothing_changes_nothing() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.drop(lambda response: response == B)
+    assert np.array_equal(pulled(playback, 100), ramp(0, 100))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    first=st.lists(st.integers(1, 200), max_size=5),
+    second=st.lists(st.integers(1, 200), max_size=5),
+    heard=st.integers(0, 1500),
+)
+def test_a_drop_keeps_every_sample_of_what_came_before(
+    first: list[int], second: list[int], heard: int
+) -> None:
+    playback = Playback(ManualClock(), HZ, capacity_s=1.0)
+    for response, blocks in ((A, first), (B, second)):
+        for count in blocks:
+            playback.write(np.full(count, 0.5, np.float32), response, "x", stale=never)
+    before = min(heard, sum(first) + sum(second))
+    pulled(playback, heard) if heard else None
+    playback.drop(lambda response: response == B)
+    after = int(np.count_nonzero(pulled(playback, 2500)))
+    assert after == max(0, sum(first) - before)
+    assert playback.waiting_samples == 0

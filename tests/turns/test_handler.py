@@ -31,6 +31,7 @@ class Quiet:
         self.playing = False
         self.asks = False
         self.half_duplex = False
+        self.can_take_back = False
         self.done: list[str] = []
 
     def is_own_voice(self, text: str) -> bool:
@@ -50,6 +51,9 @@ class Quiet:
 
     def forget(self, turn: TurnId) -> None:
         self.done.append(f"forget {turn.turn_id}")
+
+    def take_back(self) -> None:
+        self.done.append("take back")
 
 
 class Judge:
