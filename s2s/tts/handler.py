@@ -31,10 +31,10 @@ from s2s.core.messages import (
     TtsInput,
     TtsMessage,
 )
-from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
 from s2s.core.work import Shift, Work, each
 from s2s.tts.base import FedSynthesizer, SegmentReport, Synthesizer, TtsError
+from s2s.tts.beginning import begin_after_grace, begin_answer
 from s2s.tts.language import StickyLanguage, is_spaced, is_written_in
 from s2s.tts.marks import SoundAhead, SpokenText, whole_words
 from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
@@ -258,10 +258,10 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             held_samples += len(block.block)
             if self._state.is_stale(response):
                 return
-            begun = self._begin_answer(response)
+            begun = begin_answer(self._state, response)
             if begun or held_samples > MAX_HELD_S * self._settings.output_hz:
                 break
-        if not begun and not self._begin_after_grace(response):
+        if not begun and not begin_after_grace(self._state, response):
             return
         self._audible = True
         yield from self._take_texts()
@@ -272,28 +272,6 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             yield from self._take_texts()
             self._ahead.leaves(len(block.block), self._state.clock.now())
             yield block
-
-    def _begin_answer(self, response: ResponseId) -> bool:
-        """Let it be heard from now on, by a commit or provisionally; False while it may not be."""
-        match self._turns.verdict(response.turn):
-            case Verdict.LATEST if self._turns.commit(response.turn):
-                self._state.mark(response, "committed")
-            case Verdict.PROVISIONAL if self._turns.begin_provisionally(response.turn):
-                self._state.mark(response, "provisional")
-            case _:
-                return False
-        return True
-
-    def _begin_after_grace(self, response: ResponseId) -> bool:
-        def stale() -> bool:
-            return self._state.is_stale(response)
-
-        while self._turns.is_latest_after_reopen_grace(
-            response.turn, stale=stale, provisionally=True
-        ):
-            if self._begin_answer(response):
-                return not stale()
-        return False
 
     def _take_texts(self) -> list[AssistantText | ToolCall]:
         return [self._texts.popleft() for _ in range(len(self._texts))]

@@ -609,3 +609,64 @@ def test_a_voice_slower_than_speech_gets_whole_texts() -> None:
     rig = Rig(voice, real_time_factor=1.2)
     rig.send(word("Whales live in all "), word("seas.", ends=Ends.SENTENCE))
     assert [text for text, *_ in voice.asked] == ["Whales live in all seas."]
+
+
+# --- provisional starts --------------------------------------------------------------------------
+
+
+def provisional_rig(answer_s: float = 0.0) -> Rig:
+    """The answer may begin at `answer_s` and is certain at 1.5 s."""
+    rig = Rig()
+    rig.turns.observe(RESPONSE.turn)
+    rig.turns.set_grace(RESPONSE.turn, 1.5, provisional_from_s=answer_s)
+    return rig
+
+
+def test_an_answer_that_may_begin_provisionally_leaves_and_commits_nothing() -> None:
+    rig = provisional_rig(0.4)
+    out = rig.send(say("It is noon now."), EndOfResponse(RESPONSE))
+    assert rig.clock.now() == 0.4
+    assert len(sound(out)) > 0
+    assert out[-1] == AudioResponseDone(RESPONSE)
+    assert rig.turns.is_provisional(RESPONSE.turn)
+    assert not rig.turns.is_committed("t")
+    timeline = rig.metrics.finish(RESPONSE.turn)
+    assert timeline is not None
+    assert timeline.marks["provisional"] == 0.4
+    assert "committed" not in timeline.marks
+
+
+def test_an_answer_whose_voice_is_late_is_committed_as_before() -> None:
+    rig = provisional_rig()
+    rig.clock.wait_until(1.5)
+    assert rig.send(say("It is noon now."))
+    assert rig.turns.is_committed("t")
+    assert not rig.turns.is_provisional(RESPONSE.turn)
+
+
+def test_what_the_person_goes_on_with_stops_an_answer_that_has_begun() -> None:
+    rig = provisional_rig()
+    chunks = 0
+
+    def go_on() -> None:
+        nonlocal chunks
+        chunks += 1
+        if chunks == 2:
+            rig.turns.begin_reopen("t")
+            rig.turns.confirm_reopen("t")
+
+    rig.voice.on_chunk = go_on
+    out = rig.send(say("It is noon now, and a good deal more than that is to be said."))
+    assert 0 < len(sound(out)) <= 3 * 1600
+    assert rig.voice.made == 2
+    assert rig.send(EndOfResponse(RESPONSE)) == [AudioResponseDone(RESPONSE, cleanup_only=True)]
+
+
+def test_more_of_an_answer_waits_while_the_person_may_be_going_on() -> None:
+    rig = provisional_rig()
+    rig.send(say("It is noon."))
+    assert rig.turns.begin_reopen("t")
+    worker = rig.clock.start(lambda: rig.turns.cancel_reopen("t"), "person")
+    assert len(sound(rig.send(say("And warm.")))) > 0
+    worker.join()
+    assert rig.turns.is_provisional(RESPONSE.turn)
