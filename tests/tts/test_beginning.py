@@ -44,13 +44,14 @@ def test_where_it_may_be_provisional_it_is_and_the_commit_is_still_to_come() -> 
 def test_a_voice_that_may_be_coming_back_is_waited_for() -> None:
     session = state(provisional_from_s=0.25)
     session.turns.begin_reopen("t")
-    session.clock.start(lambda: (session.clock.wait_until(0.5), decide(session)), "person")
+
+    def decide() -> None:
+        session.clock.wait_until(0.5)
+        session.turns.cancel_reopen("t")
+
+    session.clock.start(decide, "person")
     assert begin_after_grace(session, RESPONSE)
     assert session.clock.now() == 0.5
-
-
-def decide(session: SessionState) -> None:
-    session.turns.cancel_reopen("t")
 
 
 def test_what_is_stale_does_not_begin() -> None:
