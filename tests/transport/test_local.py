@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from s2s.core.audio import Block
+from s2s.core.audio import Block, rms_db
 from s2s.core.clock import ManualClock
 from s2s.core.messages import AudioIn, ResponseId
 from s2s.transport.base import DeviceError
@@ -199,6 +199,25 @@ def test_a_busy_device_is_named_with_what_to_do() -> None:
     clock.wait_until(0.1)
     (error,) = errors
     assert "cannot be opened (Device unavailable): close the program that uses it" in str(error)
+
+
+def test_noise_is_taken_out_where_it_is_asked_for() -> None:
+    pytest.importorskip("pywebrtc_audio")
+
+    def level(**options: Any) -> float:
+        clock, fake = ManualClock(), FakePortAudio(DEVICES)
+        local, heard = transport(fake, clock, **options), []
+        run(local, clock, heard.append)
+        random = np.random.default_rng(1)
+        for _ in range(300):
+            clock.wait_until(clock.now() + 0.01)
+            fake.cycle((0.02 * random.standard_normal(480)).astype(np.float32))
+        local.stop()
+        clock.wait_until(clock.now() + 0.15)
+        assert [each.end_sample for each in heard] == [512 * (n + 1) for n in range(len(heard))]
+        return rms_db(np.concatenate([each.block for each in heard[-30:]]))
+
+    assert level(suppress_noise=True) < level() - 4.0
 
 
 def test_a_lost_device_is_waited_for_and_used_again() -> None:
