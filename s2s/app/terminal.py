@@ -7,40 +7,56 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
 from s2s.models.fetch import Progress
 
+_MOST_STEPS = 100
+"""A total up to this counts steps, not bytes."""
+
 
 @contextmanager
 def download_bars() -> Iterator[Progress]:
-    """A `Progress` that draws a bar for each download on stderr; lines where it is no terminal.
+    """A `Progress` that draws a bar for each download or step on stderr, with the time that is
+    left; lines where it is no terminal.
 
-    The bars are drawn from the first download on, so that a run without one shows nothing.
+    The bars are drawn from the first of them on, so that a run without one shows nothing.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _plain_lines()
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
-    bars = Bars(*columns, TransferSpeedColumn(), console=console)
+    bars = Bars(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}", markup=False),
+        TimeRemainingColumn(),
+        console=console,
+    )
     tasks: dict[str, TaskID] = {}
 
     def show(what: str, done_bytes: int, total_bytes: int) -> None:
         if what not in tasks:
             if not tasks:
                 bars.start()
-            tasks[what] = bars.add_task(what, total=total_bytes or None)
-        bars.update(tasks[what], completed=done_bytes)
+            tasks[what] = bars.add_task(what, total=total_bytes or None, amount="")
+        bars.update(tasks[what], completed=done_bytes, amount=_amount(done_bytes, total_bytes))
 
     try:
         yield show
     finally:
         if tasks:
             bars.stop()
+
+
+def _amount(done: int, total: int) -> str:
+    """How much is done: bytes, or a few steps."""
+    if 0 < total <= _MOST_STEPS:
+        return f"{done}/{total}"
+    return f"{megabytes(done)} of {megabytes(total)}" if total else megabytes(done)
 
 
 def _plain_lines() -> Progress:
@@ -50,7 +66,9 @@ def _plain_lines() -> Progress:
     def show(what: str, _done_bytes: int, total_bytes: int) -> None:
         if what not in told:
             told.add(what)
-            print(f"fetching {what} ({megabytes(total_bytes)})", file=sys.stderr, flush=True)
+            size = f" ({megabytes(total_bytes)})" if total_bytes > _MOST_STEPS else ""
+            work = "" if " " in what else "fetching "  # a step says itself what it does
+            print(f"{work}{what}{size}", file=sys.stderr, flush=True)
 
     return show
 

@@ -16,11 +16,11 @@ from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import installed
 from s2s.testing.random_checkpoint import main_tensors, write_safetensors
 from s2s.tts.qwen3.checkpoint import conversion, gguf_weights
-from s2s.tts.qwen3.checkpoint.conversion import read_record
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.hub import Source
 from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, dequantize
+from s2s.tts.qwen3.checkpoint.record import read_record
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
@@ -178,6 +178,46 @@ def test_what_a_killed_conversion_left_is_replaced(base: Path, tmp_path: Path) -
     assert convert(base, "q8_0", converted=tmp_path) == folder
     assert GGUFFile(folder / TALKER).tensors
     assert not partial.exists()
+
+
+@pytest.mark.parametrize("interrupted_in", FILES)
+def test_an_interrupted_conversion_goes_on_where_it_was(
+    interrupted_in: str, base: Path, tmp_path: Path
+) -> None:
+    whole = convert(base, "q8_0", converted=tmp_path / "whole")
+    written: list[str] = []
+
+    def interrupt(file: str, done: int, total: int) -> None:
+        if file == interrupted_in and done > total // 2:
+            raise KeyboardInterrupt
+
+    def note(file: str, done: int, total: int) -> None:
+        if not written or written[-1] != file:
+            written.append(file)
+            first[file] = done / total
+
+    first: dict[str, float] = {}
+    with pytest.raises(KeyboardInterrupt):
+        convert(base, "q8_0", converted=tmp_path, progress=interrupt)
+    folder = convert(base, "q8_0", converted=tmp_path, progress=note)
+    before = [*map(str, FILES)].index(interrupted_in)
+    assert all(first[name] == 1.0 for name in list(FILES)[:before])  # told at once
+    names = {path.relative_to(whole) for path in whole.rglob("*") if path.is_file()}
+    assert {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()} == names
+    for name in names:
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_what_another_conversion_left_is_not_gone_on_with(base: Path, tmp_path: Path) -> None:
+    folder = convert(base, "q8_0", converted=tmp_path)
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.copytree(folder, partial)
+    (partial / "begun.json").write_text('{"format": 1}')
+    (partial / TALKER).write_bytes(b"of another version")
+    (partial / f"{TALKER}.whole").touch()
+    shutil.rmtree(folder)
+    assert GGUFFile(convert(base, "q8_0", converted=tmp_path) / TALKER).tensors
 
 
 def test_progress_ends_at_the_whole(base: Path, tmp_path: Path) -> None:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec, CodecSpec
-    from s2s.tts.qwen3.checkpoint.conversion import Record, read_record
     from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, NewTensor, Value, write
     from s2s.tts.qwen3.checkpoint.gguf_weights import k_quantize
     from s2s.tts.qwen3.checkpoint.quant import TYPES, Bytes, TensorType, fitting, quantize
+    from s2s.tts.qwen3.checkpoint.record import Record, read_record
     from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
     from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, read_json, read_spec
 
 _NAMES = {
     "codec_spec": "CodecDecoderSpec CodecSpec",
-    "conversion": "Record read_record",
+    "record": "Record read_record",
     "gguf": "GGUFFile NewTensor Value write",
     "gguf_weights": "k_quantize",
     "quant": "TYPES Bytes TensorType fitting quantize",

@@ -13,19 +13,27 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
 from s2s.system.filelock import locked
-from s2s.system.intact import damaged, is_sealed, seal
+from s2s.system.intact import SEAL, seal
 from s2s.tts.qwen3.checkpoint.content_hash import content_hash
 from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT
 from s2s.tts.qwen3.checkpoint.hub import Source, fetch, hub_id, local
+from s2s.tts.qwen3.checkpoint.record import (
+    RECORD_FILE,
+    Record,
+    begun_as,
+    check_converted,
+    read_record,
+    weights_of,
+)
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
-from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec, read_spec
-from s2s.tts.qwen3.errors import CheckpointError, ConvertError, Qwen3Error, SpecError
+from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
+from s2s.tts.qwen3.errors import ConvertError, Qwen3Error
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +43,10 @@ Progress = Callable[[str, int, int], None]
 Advance = Callable[[int], None]
 """Called with the bytes that were done since the last call."""
 
-_RECORD = "converted.json"
+_BEGUN = "begun.json"
+"""Of a folder that is being made: its record to be."""
+_WHOLE = ".whole"
+"""Behind the name of a file: it is finished."""
 _COPIED = ("*.json", "*.txt")
 _SPEAKER = "speaker_encoder."
 _SPARE_BYTES = 64 << 20
@@ -88,24 +99,6 @@ class Weights(Protocol):
     def files(self, material: Material) -> Sequence[NewFile]:
         """What to make; nothing is read before a file is made."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a converted folder was made from and with."""
-
-    source: str
-    """Content hash of the official checkpoint."""
-    name: str
-    origin: str
-    """Its hub id; "" for a folder."""
-    quant: str
-    predictor_quant: str
-    format: int = FORMAT
-    graphs: int = 0
-    """Version of its graphs; 0 when it has none."""
-    spec: Mapping[str, object] = field(default_factory=dict, compare=False)
-    """What of config.json is in the weights, by field; empty in older folders."""
 
 
 def silent(file: str, done_bytes: int, total_bytes: int) -> None:
@@ -165,29 +158,6 @@ def convert_to(weights: Weights, job: ConversionJob) -> Path:
     return target
 
 
-def check_converted(folder: Path, record: Record) -> None:
-    """Raise CheckpointError when a file of a converted checkpoint is not what was made, and
-    SpecError when its config.json contradicts what the weights were made with."""
-    # Older folders have no list of digests; graphs are not opened without: a damaged one can end
-    # the process inside ONNX Runtime: docs/decisions/qwen3-sealed-folders.md.
-    bad = damaged(folder) if is_sealed(folder) or record.graphs else None
-    if bad is not None:
-        raise CheckpointError(
-            "is not what the conversion made",
-            file=folder / bad,
-            advice="give the official checkpoint, and it is converted again",
-        )
-    now = _weights_of(read_spec(folder))
-    for name, was in record.spec.items():
-        if name in now and now[name] != was:
-            raise SpecError(
-                f"is {now[name]!r:.80}, but the weights were made with {was!r:.80}",
-                file=folder / "config.json",
-                field=name,
-                advice="undo the edit, or convert the official checkpoint again",
-            )
-
-
 def _is_whole(folder: Path, record: Record) -> bool:
     """`check_converted`, for a folder that can be made again."""
     try:
@@ -196,35 +166,6 @@ def _is_whole(folder: Path, record: Record) -> bool:
         log.warning("%s: it is converted again", error)
         return False
     return True
-
-
-def _weights_of(spec: Spec) -> dict[str, object]:
-    """What of a config is in the weights, by the config's own field names."""
-    predictor = "talker_config.code_predictor_config"
-    return {
-        **_decoder_of(spec.talker, "talker_config"),
-        **_decoder_of(spec.predictor, predictor),
-        "talker_config.num_code_groups": spec.groups,
-        "talker_config.text_vocab_size": spec.text_vocabulary,
-        "talker_config.text_hidden_size": spec.text_hidden,
-        "talker_config.codec_eos_token_id": spec.ids.eos,
-    }
-
-
-def _decoder_of(spec: DecoderSpec, part: str) -> dict[str, object]:
-    named = {
-        "hidden_size": spec.hidden,
-        "intermediate_size": spec.intermediate,
-        "num_hidden_layers": spec.layers,
-        "num_attention_heads": spec.heads,
-        "num_key_value_heads": spec.kv_heads,
-        "head_dim": spec.head_dim,
-        "vocab_size": spec.vocabulary,
-        "rms_norm_eps": spec.rms_norm_eps,
-        "rope_theta": spec.rope_theta,
-        "max_position_embeddings": spec.max_positions,
-    }
-    return {f"{part}.{name}": value for name, value in named.items()}
 
 
 def _made(record: Record) -> tuple[str, str, int, int]:
@@ -237,18 +178,6 @@ def _records(converted: Path) -> Iterator[tuple[Path, Record]]:
         record = read_record(folder)
         if record is not None:
             yield folder, record
-
-
-def read_record(folder: Path) -> Record | None:
-    """What a folder was converted from; None when it is not a converted checkpoint."""
-    try:
-        record = Record(**json.loads((folder / _RECORD).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return None
-    texts = (record.source, record.name, record.origin, record.quant, record.predictor_quant)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(record.spec, dict):
-        return None
-    return record
 
 
 class _Conversion:
@@ -275,7 +204,7 @@ class _Conversion:
             weights.talker,
             weights.predictor,
             graphs=weights.graphs,
-            spec=_weights_of(spec),
+            spec=weights_of(spec),
         )
 
     def done(self, target: Path) -> bool:
@@ -293,15 +222,20 @@ class _Conversion:
         return f"{record.name}-{quant}-{record.source[:8]}"
 
     def run(self, target: Path) -> None:
-        """Build the folder beside ``target`` and rename it."""
+        """Build the folder beside ``target`` and rename it. One whose making was interrupted, by
+        the person or the power, is gone on with."""
         partial = target.with_name(f".{target.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
+        begun, record = partial / _BEGUN, json.dumps(asdict(self.record))
+        if begun_as(begun) != json.loads(record):
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            begun.write_text(record, encoding="utf-8")
         try:
             self._fill(partial)
+            begun.unlink()
             shutil.rmtree(target, ignore_errors=True)
             os.replace(partial, target)
-        except BaseException:
+        except Exception:
             shutil.rmtree(partial, ignore_errors=True)
             raise
 
@@ -309,19 +243,34 @@ class _Conversion:
         files = self._weights.files(self._material)
         self._check_disk(folder, sum(file.nbytes for file in files))
         for file in files:
+            whole = folder / f"{file.name}{_WHOLE}"
+            if whole.is_file():
+                self._progress(file.name, file.nbytes, file.nbytes)
+                continue
             file.write(folder, self._advance(file))
-        seal(folder, [file.name for file in folder.iterdir() if file.is_file()])
+            whole.touch()
+        seal(folder, self._made_files(folder))
         official = self._material.weights
         _write_speaker_encoder(official, folder / "model.safetensors", self.record.source)
         _copy_small(self._folder, folder)
         codec = folder / "speech_tokenizer"
-        codec.mkdir()
+        codec.mkdir(exist_ok=True)
         _copy_small(self._folder / codec.name, codec)
         for file in sorted((self._folder / codec.name).glob("*.safetensors")):
             _check_finite(Checkpoint(file))
             _link_or_copy(file, codec / file.name)
+        for marker in folder.glob(f"*{_WHOLE}"):
+            marker.unlink()
         record = json.dumps(asdict(self.record), indent=1)
-        (folder / _RECORD).write_text(record + "\n", encoding="utf-8")
+        (folder / RECORD_FILE).write_text(record + "\n", encoding="utf-8")
+
+    def _made_files(self, folder: Path) -> list[str]:
+        """Names of the files that hold the language model; what is copied beside them may be there
+        from a run that was interrupted."""
+        others = {file.name for file in _small(self._folder)}
+        others |= {"model.safetensors", RECORD_FILE, _BEGUN, SEAL}
+        found = (file.name for file in folder.iterdir() if file.is_file())
+        return [name for name in found if name not in others and not name.endswith(_WHOLE)]
 
     def _advance(self, file: NewFile) -> Advance:
         """Sums up the bytes of a file that are done, and shows them."""

@@ -13,6 +13,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -73,27 +74,63 @@ def write(
     metadata: Mapping[str, Value],
     tensors: Sequence[NewTensor],
     progress: Callable[[int], None] = lambda _: None,
+    *,
+    resume: bool = False,
 ) -> None:
     """Write one file. ``progress`` is told the number of data bytes after every piece.
+
+    resume: tensors that an interrupted call for the same content has written whole are kept.
 
     Raises GGUFError when a tensor's pieces do not add up to its size. What was written until then
     stays: the caller writes to a temporary name and renames.
     """
-    with path.open("wb") as file:
-        file.write(_MAGIC + struct.pack("<IQQ", _VERSION, len(tensors), len(metadata)))
-        for key, value in metadata.items():
-            file.write(_string(key) + _typed(value))
-        offset = 0
-        for tensor in tensors:
-            dims = tensor.shape[::-1]
-            file.write(_string(tensor.name) + struct.pack(f"<I{len(dims)}Q", len(dims), *dims))
-            file.write(struct.pack("<IQ", tensor.kind.ggml_id, offset))
-            offset += _aligned(tensor.nbytes)
-        _pad(file)
-        for tensor in tensors:
+    header = _header(metadata, tensors)
+    done, size = (0, len(header)) if not resume else _written(path, header, tensors)
+    with path.open("r+b" if done else "wb") as file:
+        if done:
+            file.truncate(size)
+            file.seek(size)
+        else:
+            file.write(header)
+        for tensor in tensors[:done]:
+            progress(tensor.nbytes)
+        for tensor in tensors[done:]:
             _write_data(file, tensor, progress)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _header(metadata: Mapping[str, Value], tensors: Sequence[NewTensor]) -> bytes:
+    """Everything before the data."""
+    file = BytesIO()
+    file.write(_MAGIC + struct.pack("<IQQ", _VERSION, len(tensors), len(metadata)))
+    for key, value in metadata.items():
+        file.write(_string(key) + _typed(value))
+    offset = 0
+    for tensor in tensors:
+        dims = tensor.shape[::-1]
+        file.write(_string(tensor.name) + struct.pack(f"<I{len(dims)}Q", len(dims), *dims))
+        file.write(struct.pack("<IQ", tensor.kind.ggml_id, offset))
+        offset += _aligned(tensor.nbytes)
+    _pad(file)
+    return file.getvalue()
+
+
+def _written(path: Path, header: bytes, tensors: Sequence[NewTensor]) -> tuple[int, int]:
+    """How many tensors of a file that was begun are whole, and where the next one starts."""
+    try:
+        with path.open("rb") as file:
+            begun = file.read(len(header)) == header
+        left = path.stat().st_size - len(header)
+    except OSError:
+        return 0, len(header)
+    done, size = 0, len(header)
+    for tensor in tensors if begun else ():
+        left -= _aligned(tensor.nbytes)
+        if left < 0:
+            break
+        done, size = done + 1, size + _aligned(tensor.nbytes)
+    return done, size
 
 
 def _write_data(file: BinaryIO, tensor: NewTensor, progress: Callable[[int], None]) -> None:

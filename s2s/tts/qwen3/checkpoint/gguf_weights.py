@@ -81,7 +81,7 @@ def _write(plan: Plan, quant: str, source: str, folder: Path, advance: Advance) 
         "s2s.source": source,
         "s2s.quant": quant,
     }
-    gguf.write(folder / plan.name, plan.metadata | marks, plan.tensors, advance)
+    gguf.write(folder / plan.name, plan.metadata | marks, plan.tensors, advance, resume=True)
 
 
 def k_quantize(rows: Floats, kind: TensorType) -> Bytes:

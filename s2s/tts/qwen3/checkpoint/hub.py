@@ -26,6 +26,19 @@ PUBLISHED = {
 }
 """Short names of the published models, and their hub ids."""
 
+PUBLISHED_SPEAKERS = (
+    "aiden",
+    "dylan",
+    "eric",
+    "ono_anna",
+    "ryan",
+    "serena",
+    "sohee",
+    "uncle_fu",
+    "vivian",
+)
+"""The trained speakers of both CustomVoice models."""
+
 _FETCHED = ("*.json", "*.txt", "*.safetensors")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SHA1_DIGITS, _SHA256_DIGITS = 40, 64
