@@ -148,6 +148,10 @@ class Microphone(Side):
         frames = list(self._framer.push(self._resampler.push(block)))
         return frames, self._framer.pending_samples
 
+    def raw(self, deadline_s: float) -> Block:
+        """The samples that wait, as delivered: mono, at `rate_hz`. For who reads no `frames`."""
+        return self._ring.read(max(1, self.rate_hz // 100), deadline_s=deadline_s)
+
     def wait_for_sound(self) -> None:
         """Wait until the microphone delivers, or has had its time."""
         self._ring.wait_for_samples(self._clock.now() + STALL_S)

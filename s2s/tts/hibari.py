@@ -44,6 +44,7 @@ class HibariConfig:
     )
     model_path: str | None = setting(None, "Another model file of the same kind for this voice.")
     speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast.")
+    volume_db: float = setting(0.0, "Louder above 0, in dB; loud places are bent, not cut off.")
     seed: int = setting(0, "Of the breath noise. The same text always gives the same samples.")
 
 
@@ -123,7 +124,8 @@ class HibariTts:
             raise TtsError(f"hibari could not speak {piece[:60]!r}: {error}") from error
         if not parts:
             return np.zeros(0, dtype=np.float32)
-        return trimmed(amplify(np.concatenate(parts), _GAIN_DB), speaker.sample_rate)
+        gain_db = _GAIN_DB + self._config.volume_db
+        return trimmed(amplify(np.concatenate(parts), gain_db), speaker.sample_rate)
 
     def _voice(self, name: str) -> Voice:
         """The voice `name`, loaded once.

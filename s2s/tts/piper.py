@@ -17,7 +17,9 @@ from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.models.store import StoreError
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.level import amplify
 from s2s.tts.pieces import ends_sentence, pieces
+from s2s.tts.tempo import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from s2s.tts.vits import Manner, TimedSound, VitsVoice
@@ -43,6 +45,8 @@ class PiperConfig:
     speaker: str | None = setting(
         None, "Name or number of the speaker, for voices that have several."
     )
+    speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast; 0.5 to 2.")
+    volume_db: float = setting(0.0, "Louder above 0, in dB; loud places are bent, not cut off.")
     noise_scale: float | None = setting(None, "Variation of the sound; None is as the voice says.")
     length_scale: float | None = setting(None, "Slower above 1; None is as the voice says.")
     noise_w: float | None = setting(None, "Variation of the rhythm; None is as the voice says.")
@@ -53,6 +57,10 @@ class PiperConfig:
     threads: int | None = setting(
         None, "None measures what is fastest, up to the threads this backend was given."
     )
+
+    def __post_init__(self) -> None:
+        if not SLOWEST <= self.speed <= FASTEST:
+            raise ValueError(f"speed must be from {SLOWEST} to {FASTEST}, got {self.speed}")
 
 
 class Piper:
@@ -95,9 +103,14 @@ class Piper:
         loaded, manner = self._loaded(), self._manner(voice)
         speak = _word_by_word if loaded.streams else _piece_by_piece
         try:
-            yield from speak(loaded, text, manner, stop)
+            for chunk in speak(loaded, text, manner, stop):
+                yield self._louder(chunk)
         except VitsError as error:
             raise TtsError(f"piper: {error}") from error
+
+    def _louder(self, chunk: AudioChunk) -> AudioChunk:
+        gain_db = self._config.volume_db
+        return replace(chunk, samples=amplify(chunk.samples, gain_db)) if gain_db else chunk
 
     def warm(self) -> None:
         """Speak a short sentence, unheard."""
@@ -126,7 +139,7 @@ class Piper:
             scales=replace(
                 scales,
                 noise=_or(config.noise_scale, scales.noise),
-                length=_or(config.length_scale, scales.length),
+                length=_or(config.length_scale, scales.length) / config.speed,
                 noise_w=_or(config.noise_w, scales.noise_w),
             ),
             seed=config.seed,
