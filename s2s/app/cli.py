@@ -50,7 +50,9 @@ SHORTCUTS = {
 VOICE_SHORTCUTS = {
     "model": ("tts.model", "model of the text-to-speech backend"),
     "quant": ("tts.quant", "quantisation of the text-to-speech model, such as q4_k_m"),
-    "instruct": ("tts.instruct", "how to speak, for a text-to-speech model that takes orders"),
+    "instruct": ("tts.instruct", "how to speak, or what voice to make (Qwen3-TTS 1.7b)"),
+    "speed": ("tts.speed", "pace of the voice: 1 is its own, 2 twice as fast"),
+    "volume": ("tts.volume_db", "louder by so many dB, or quieter below 0"),
 }
 """The same, for the commands that speak."""
 SWITCHES = {
@@ -132,6 +134,10 @@ def _run(options: argparse.Namespace) -> int:
             case "doctor":
                 from s2s.app.doctor import doctor
 
+                if options.measure:
+                    from s2s.app.measure import measure
+
+                    return measure(config, store)
                 return doctor(config, store)
             case _:
                 return _run_talk(options, config, store)
@@ -178,6 +184,11 @@ def _run_voices(options: argparse.Namespace, store: Store) -> int:
             return voices.voices_enrol(
                 store, options.name, options.audio, options.text, options.model
             )
+        case "add" if options.record is not None:
+            return voices.voices_record(
+                store, options.name, options.text, options.model, options.record,
+                options.input_device,
+            )  # fmt: skip
         case "add":
             return voices.voices_add(store, options.name)
         case "split":
@@ -269,6 +280,11 @@ def _parser() -> argparse.ArgumentParser:
     transcribe.add_argument(
         "files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC, OGG or MP3; - is stdin"
     )
+    subparsers["doctor"].add_argument(
+        "--measure",
+        action="store_true",
+        help="measure Qwen3-TTS on this machine afresh, and print what was tried",
+    )
     _add_model_actions(subparsers["models"], common)
     _add_voice_actions(subparsers["voices"], common)
     add_actions(subparsers["bench"], common)
@@ -300,7 +316,16 @@ def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.Argumen
     actions.add_parser("list", help="the voices on this machine", parents=[common])
     add = actions.add_parser("add", help="fetch a voice, or make one", parents=[common])
     add.add_argument("name", metavar="NAME", help="piper:en_US-joe-medium, or a name of your own")
-    add.add_argument("--audio", type=Path, help="clone it from this recording of 3 to 30 s")
+    source = add.add_mutually_exclusive_group()
+    source.add_argument("--audio", type=Path, help="clone it from this recording of 3 to 30 s")
+    source.add_argument(
+        "--record",
+        type=float,
+        nargs="?",
+        const=14.0,
+        metavar="SECONDS",
+        help="clone it from the microphone: read the text that is shown, or that of --text",
+    )
     add.add_argument("--text", default="", help="every word that is said in the recording")
     add.add_argument("--model", default="0.6b-base", help="the Qwen3-TTS Base model it is for")
     split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])

@@ -119,7 +119,9 @@ def _qwen3(store: Store) -> Finding:
     from s2s.tts.qwen3 import diagnose
 
     found = diagnose(store.root)
-    speeds = "; ".join(f"{name}: {value:.2f}" for name, value in found.real_time.items())
+    speeds = "; ".join(
+        f"{name}: {speed.real_time:.2f}, {speed.conditions}" for name, speed in found.speeds.items()
+    )
     measured = f" (of real time here: {speeds})" if speeds else ""
     if not found.compiler:
         what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"

@@ -104,7 +104,7 @@ def _loaded(
     warm_up(models, config.session)
     rtf = real_time_factor(models.synthesizer)
     if isinstance(models.synthesizer, Measured):
-        notice(f"{models.synthesizer.description}: {rtf:.2f} of real time here")
+        notice(_told(models.synthesizer, rtf))
     if rtf > SLOW:
         notice(
             f"{config.tts.backend} needs {rtf:.2f} s for a second of speech on this machine, so "
@@ -112,6 +112,11 @@ def _loaded(
             "smaller model."
         )
     return replace(models, tts_rtf=rtf, compute=shared())
+
+
+def _told(voice: Measured, rtf: float) -> str:
+    how = f" ({voice.measured_how})" if voice.measured_how else ""
+    return f"{voice.description}: {rtf:.2f} of real time here{how}"
 
 
 def real_time_factor(synthesizer: Synthesizer) -> float:
@@ -128,13 +133,17 @@ def real_time_factor(synthesizer: Synthesizer) -> float:
 
 def warm_up(models: Models, session: SessionConfig) -> None:
     """Run each model once, and the rules of the language that will be spoken, so that the first
-    answer is as quick as the later ones."""
+    answer is as quick as the later ones.
+
+    One after the other, and the voice last: it may measure this machine, and nothing else of this
+    program computes then.
+    """
     models.vad.open().probability(_silence())
     if models.end_of_turn is not None:
         models.end_of_turn.probability(_silence())
     models.transcriber.warm()
-    models.synthesizer.warm()
     models.chat.warm([ChatMessage("system", session.system_prompt)])
+    models.synthesizer.warm()
     spoken = {session.language or "en", *models.synthesizer.capabilities.languages[:1]}
     for language in spoken:
         speakable("Ready, 1.", language)

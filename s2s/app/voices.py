@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s2s.app.terminal import print_table
+from s2s.core.audio import Block
 from s2s.models.store import Store
+from s2s.tts.trim import trimmed
 
 if TYPE_CHECKING:
     from s2s.tts.vits import Comparison
@@ -45,17 +47,52 @@ def voices_add(store: Store, name: str) -> int:
     return voices_split(store, str(path), anew=False)
 
 
+TO_READ = (
+    "The old lighthouse stood alone above the quiet harbour, and every evening, just before the "
+    "ships came home, a small boy climbed its ninety-nine steps to light the lamp. He never once "
+    "complained about the wind."
+)
+"""Read aloud in about twelve seconds, with most sounds of English in it."""
+RECORDED_S = 14.0
+
+
 def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:
     """Make a voice of that name for Qwen3-TTS from a recording and, if given, its transcript."""
     from s2s.core.audio import read_wav
-    from s2s.system.cpu import cores
-    from s2s.tts.qwen3 import VOICE_RATE_HZ, enrol_voice
+    from s2s.tts.qwen3 import VOICE_RATE_HZ
 
     pcm, _ = read_wav(audio, VOICE_RATE_HZ)
+    return _enrol(store, name, pcm, text, model, str(audio))
+
+
+def voices_record(
+    store: Store, name: str, text: str, model: str, seconds: float, device: str | None
+) -> int:
+    """Make a voice from the microphone: the person reads `text`, or the one that is shown."""
+    from s2s.core.clock import SystemClock
+    from s2s.transport.record import record
+    from s2s.tts.qwen3 import VOICE_RATE_HZ
+
+    text = text or TO_READ
+    print(f"Read this aloud, at your own pace; {seconds:g} s are recorded:\n\n    {text}\n")
+
+    def told(done_s: float) -> None:
+        print(f"\r  {seconds - done_s:4.1f} s left ", end="", file=sys.stderr, flush=True)
+
+    pcm = record(device, seconds, VOICE_RATE_HZ, SystemClock(), told)
+    print(file=sys.stderr)
+    return _enrol(store, name, trimmed(pcm, VOICE_RATE_HZ), text, model, "the recording")
+
+
+def _enrol(store: Store, name: str, pcm: Block, text: str, model: str, source: str) -> int:
+    from s2s.system.cpu import cores
+    from s2s.tts.qwen3 import enrol_voice
+
     made = enrol_voice(name, pcm, text, model=model, home=store.root, threads=cores())
     for warning in made.warnings:
-        print(f"note: {audio}: {warning}", file=sys.stderr)
+        print(f"note: {source}: {warning}", file=sys.stderr)
     print(f"{name}: {made.path}")
+    print(f"speak with it: python -m s2s say --tts qwen3 --voice '{name}' 'Hello.'")
     if not text:
         print("without --text it is cloned by its timbre alone; the transcript makes it closer")
     return 0

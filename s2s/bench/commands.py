@@ -11,6 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from s2s.bench.own_weights import add_voice, run_recorded, run_voice
+
 if TYPE_CHECKING:
     from s2s.config.schema import Config
     from s2s.models.store import Store
@@ -56,12 +58,17 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
         "--tolerance", type=float, default=1e-3, help="of a tensor's rms, for --trace"
     )
     parity.add_argument("--threads", type=int, default=1)
+    add_voice(actions, common)
 
 
 def run(options: argparse.Namespace, config: Config, store: Store) -> int:
     """Measure; returns the exit code: 1 when something that must hold did not."""
     if options.action == "parity":
         return _parity(options, store)
+    if options.action == "voice":
+        return run_voice(options, config, store)
+    if options.action == "recorded":
+        return run_recorded(options, store)
     if options.action == "random":
         return _random(options.count, options.seed, options.jobs)
     return _conversation(options, config, store)

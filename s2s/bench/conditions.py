@@ -68,6 +68,21 @@ def resident_memory_mb() -> float:
     return psutil.Process().memory_info().rss / 1e6
 
 
+def temperature_c() -> float | None:
+    """The hottest sensor of the processor, in degrees Celsius; None where the system does not
+    tell."""
+    import psutil
+
+    if not hasattr(psutil, "sensors_temperatures"):
+        return None
+    sensors = psutil.sensors_temperatures()
+    for name in ("coretemp", "k10temp", "cpu_thermal", "acpitz", *sensors):
+        found = [each.current for each in sensors.get(name, ()) if each.current]
+        if found:
+            return max(found)
+    return None
+
+
 class Neighbours:
     """What everybody else did to the processor since this was made: a machine that was not idle
     shows in a figure's conditions."""

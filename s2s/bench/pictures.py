@@ -40,20 +40,28 @@ def draw_arrivals(path: Path, runs: list[Arrivals], title: str) -> None:
 
 
 def draw_soak(
-    path: Path, minutes: list[float], rtf: list[float], memory_mb: list[float], title: str
+    path: Path,
+    minutes: list[float],
+    lines: dict[str, list[float]],
+    moved: list[tuple[float, str, float]],
+    title: str,
 ) -> None:
-    """Speed and memory over time, each point one utterance."""
+    """Several measures over time, one below the other, each point one utterance; and when a part
+    was moved."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, (above, below) = pyplot.subplots(2, 1, figsize=(8, 6), sharex=True)
-    _line(above, minutes, rtf, "real-time factor", "tab:blue")
-    _line(below, minutes, memory_mb, "resident memory, MB", "tab:green")
-    above.axhline(1.0, color="tab:orange", linewidth=1)
-    above.set(title=title)
-    below.set(xlabel="minutes")
+    figure, axes = pyplot.subplots(len(lines), 1, figsize=(8, 2.2 * len(lines)), sharex=True)
+    for number, (axis, (label, values)) in enumerate(zip(axes, lines.items(), strict=True)):
+        _line(axis, minutes, values, label, f"C{number}")
+        for minute, what, _ in moved:
+            axis.axvline(minute, color="gray", linestyle=":")
+            if not number:
+                axis.annotate(what, (minute, 0), rotation=90, fontsize=8)
+    axes[0].set(title=title)
+    axes[-1].set(xlabel="minutes")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
@@ -62,3 +70,5 @@ def draw_soak(
 def _line(axes: Axes, x: list[float], y: list[float], label: str, color: str) -> None:
     axes.plot(x, y, color=color)
     axes.set(ylabel=label, ylim=(0, 1.1 * max(*y, 1.0)))
+    if label.startswith("real-time"):
+        axes.axhline(1.0, color="tab:orange", linewidth=1)

@@ -45,6 +45,10 @@ class Compute(Protocol):
         """Let more urgent work go first where no core is left beside it."""
         ...
 
+    def computing(self) -> int:
+        """Threads of this program that compute now, as far as they are noted."""
+        ...
+
 
 class Unlimited:
     """A machine with cores for everything: nothing waits. For simulated time, and for tests."""
@@ -58,6 +62,9 @@ class Unlimited:
         return nullcontext()
 
     def wait(self, work: Work, stop: Callable[[], bool] = lambda: False) -> None: ...
+
+    def computing(self) -> int:
+        return 0
 
 
 class Shift:

@@ -41,12 +41,15 @@ Counters = Callable[[], tuple[float, float]]
 """Gives seconds of processor time so far: of all programs, and of this one."""
 
 
-def counters() -> tuple[float, float]:
-    """What the system has counted since it started."""
+def counters(*, steal: bool = False) -> tuple[float, float]:
+    """What the system has counted since it started. steal: what a virtual machine did not get of
+    its cores counts as used by others."""
     import psutil
 
     times = psutil.cpu_times()
-    busy = sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "steal", 0.0)
+    busy = sum(times) - times.idle - getattr(times, "iowait", 0.0)
+    if not steal:
+        busy -= getattr(times, "steal", 0.0)
     busy -= getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
     return busy, time.process_time()
 
@@ -143,6 +146,11 @@ class SharedCompute:
         with self._changed:
             longest_s = SOUND_WAIT_S if work is Work.SOUND_LATER else LONGEST_WAIT_S
             self._changed.wait_for(may_go, longest_s)
+
+    def computing(self) -> int:
+        """Threads of this program that compute now, as far as they are noted."""
+        with self._changed:
+            return sum(self._running.values())
 
     def _free(self) -> int:
         """Cores that other programs leave."""

@@ -158,3 +158,8 @@ class Measured(Protocol):
     def real_time_factor(self) -> float:
         """Seconds of work for a second of speech."""
         ...
+
+    @property
+    def measured_how(self) -> str:
+        """When that was measured, and what else went on; "" where it is measured at every start."""
+        ...

@@ -75,6 +75,11 @@ class OpenAiSpeech:
         """Seconds of waiting for a second of speech, measured by `warm`; 0 when it could not."""
         return self._real_time_factor
 
+    @property
+    def measured_how(self) -> str:
+        """It is measured at every start."""
+        return ""
+
     def synthesize(
         self,
         text: str,

@@ -6,21 +6,36 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s.core.setting import setting
+from s2s.core.audio import Block
+from s2s.core.work import Compute
 from s2s.models.resources import Resources
 from s2s.system.cpu import cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
+from s2s.tts.level import amplify
 from s2s.tts.passage import Begun
 from s2s.tts.qwen3 import Kind, Qwen3Error, Request, ScheduleConfig, check_request, segments
-from s2s.tts.speech_time import MAX_NEW_TOKENS, token_budget
+from s2s.tts.qwen3_config import Qwen3Config, check_voice, full_name, needs_a_voice
+from s2s.tts.speech_time import token_budget
+from s2s.tts.tempo import Tempo
 
 if TYPE_CHECKING:
-    from s2s.tts.qwen3 import Generation, Qwen3Model, Reference, Speed
+    from s2s.tts.qwen3 import (
+        Costs,
+        Generation,
+        LoadWatch,
+        Measurement,
+        Observed,
+        Qwen3Model,
+        Reference,
+        Report,
+    )
+
+__all__ = ["LANGUAGES", "Qwen3", "Qwen3Config", "full_name"]
 
 log = logging.getLogger(__name__)
 
@@ -38,117 +53,14 @@ LANGUAGES = {
 }
 """ISO 639-1 code to the model's name of a language."""
 
+DEFAULT_SPEAKER = "aiden"
+"""As speech-to-speech has it (seed 002, section 7)."""
+
 _MOST_THREADS = 4
 _AHEAD_S = 2.0
-_DEFAULT_SPEAKER = "ryan"
-_WARM_TEXT = "Hello, this is a test."
-
-
-@dataclass(frozen=True, slots=True)
-class Qwen3Config:
-    """Options of Qwen3-TTS."""
-
-    model: str = setting(
-        "0.6b",
-        "0.6b, 1.7b (the kind follows from voice and instruct), a published name such as "
-        "1.7b-customvoice, a hub id, or a folder.",
-    )
-    quant: str = setting(
-        "q4_k_m",
-        "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx.",
-    )
-    predictor_quant: str | None = setting(
-        None, "Of the code predictor; None is eight bits, or better where quant is better."
-    )
-    voice: str | None = setting(
-        None, "A trained speaker (ryan, vivian, ...) or an enrolled voice (see `voices add`)."
-    )
-    language: str | None = setting(None, "ISO 639-1 code; None follows the conversation.")
-    instruct: str | None = setting(
-        None, "How to speak, or what voice to speak with. The 0.6b models ignore it."
-    )
-    streaming_text: bool | None = setting(
-        None,
-        "The text enters along with the sound, each word as it is written, instead of all of it "
-        "before; None is as the model's authors do it.",
-    )
-    seed: int | None = setting(
-        None, "The same text then always gives the same samples; None varies, as people do."
-    )
-    threads: int | None = setting(None, "None takes up to four, or fewer if that is faster here.")
-    core: str = setting(
-        "auto",
-        "What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu;"
-        " auto is the fastest that is installed, by measurement.",
-    )
-    talker: str | None = setting(None, "Another core for the talker alone.")
-    predictor: str | None = setting(None, "Another core for the code predictor alone.")
-    codec: str = setting(
-        "auto",
-        "Where codes become sound: native (needs a C compiler), onnx, or onnx on an accelerator by "
-        "its name there, such as onnx@cuda or onnx@coreml; auto is the faster of the first two, "
-        "by measurement.",
-    )
-    draft_tokens: int | None = setting(
-        None,
-        "Codes drafted for each forward pass of the code predictor, which verifies them: other "
-        "random numbers, the same distribution. None is what is fastest here, by measurement, "
-        "and 0 where there is a seed.",
-        formerly=("guesses",),
-    )
-    max_new_tokens: int = setting(
-        MAX_NEW_TOKENS,
-        "The most codec tokens (80 ms each) that a piece of text of up to 300 characters may take; "
-        "most texts get fewer, by their length.",
-    )
-    initial_codec_chunk_frames: int | None = setting(
-        None,
-        "Frames of the first chunk, as vLLM-Omni's server does it: 1 there, 0 lets the load "
-        "choose. Once this or one of the next three is given, chunks go by them and the server's "
-        "defaults; else by what a frame costs on this machine.",
-    )
-    codec_chunk_frames: int | None = setting(
-        None, "Frames of every later chunk, as the server does it: 25 there."
-    )
-    codec_chunk_ramp: tuple[int, ...] = setting(
-        (),
-        "Frames of the first chunks, as the server does it, such as 2,4,8,16; then "
-        "codec_chunk_frames. Overrides the first one.",
-    )
-    codec_chunk_adaptive: bool | None = setting(
-        None,
-        "Chunks grow up to codec_chunk_frames with the sound that is unplayed, as the server does "
-        "it. Overrides the first ones.",
-    )
-    codec_left_context_frames: int | None = setting(
-        None,
-        "Read so that a server's settings can be used as they are, without effect: the decoder "
-        "keeps its state here and decodes no frame twice.",
-    )
-
-    def __post_init__(self) -> None:
-        if self.max_new_tokens < 2:
-            raise ValueError(
-                f"max_new_tokens is {self.max_new_tokens}: at least 2, for a frame and the end"
-            )
-        self.server_schedule()  # a bad one is said now
-
-    def server_schedule(self) -> ScheduleConfig | None:
-        """The chunks as vLLM-Omni's server would cut them; None where none of its settings is
-        given. Raises ValueError for sizes that cannot be."""
-        first, steady = self.initial_codec_chunk_frames, self.codec_chunk_frames
-        ramp, adaptive = self.codec_chunk_ramp, self.codec_chunk_adaptive
-        if first is None and steady is None and not ramp and adaptive is None:
-            return None
-        server = ScheduleConfig()
-        return ScheduleConfig(
-            initial_codec_chunk_frames=(
-                server.initial_codec_chunk_frames if first is None else first
-            ),
-            codec_chunk_frames=server.codec_chunk_frames if steady is None else steady,
-            codec_chunk_ramp=ramp,
-            codec_chunk_adaptive=bool(adaptive),
-        )
+_WARM_TEXT = (
+    "Hello, this is a test of how long a sentence like this one takes to say, on this machine."
+)
 
 
 class Qwen3:
@@ -158,17 +70,27 @@ class Qwen3:
         """Open the model; the first time it is also fetched and converted.
 
         Raises:
-            TtsError: the model or its voice can't be had; says what is missing and what to do.
+            TtsError: the model or its voice can't be had; says what is missing and what to do. A
+                voice that cannot be spoken with is said before anything is fetched or loaded.
         """
+        from s2s.tts.qwen3 import LoadWatch  # much: not for --help
+
         self._config = config
+        self._compute: Compute = resources.compute
         self._schedule = config.server_schedule() or ScheduleConfig()
-        self._speed: Speed | None = None
+        self._measured: Measurement | None = None
+        self._observed: Observed | None = None
         self._lock = threading.Lock()
         self._references: dict[str, Reference] = {}
+        self._loading: LoadWatch = LoadWatch(lambda: True)
         model = _open(config, resources)
         self._model: Qwen3Model | None = model
         if config.instruct and not model.spec.takes_instruction:
-            log.warning("%s ignores instructions: %r has no effect", config.model, config.instruct)
+            log.warning(
+                "%s ignores instructions: %r has no effect; take --model 1.7b",
+                config.model,
+                config.instruct,
+            )
         if config.codec_left_context_frames is not None:
             log.warning(
                 "codec_left_context_frames %d has no effect: the decoder keeps its state",
@@ -189,7 +111,7 @@ class Qwen3:
             languages=tuple(known),
             voices=model.voices,
             cloning=model.spec.kind is Kind.BASE,
-            threads=model.threads if self._speed is None else self._speed.threads,
+            threads=self._threads(model),
             ahead_s=_AHEAD_S,
         )
 
@@ -237,35 +159,80 @@ class Qwen3:
 
     @property
     def description(self) -> str:
-        """Model, quantisation and backend."""
+        """Model, quantisation and backend; and why it is another quantisation than was asked."""
         model = self._loaded()
-        return f"qwen3 {self._config.model} {model.quant} ({model.placement})"
+        instead = model.choice.cores.instead
+        reason = f", {instead}" if instead else ""
+        return f"qwen3 {self._config.model} {model.quant} ({model.placement}{reason})"
 
     @property
     def real_time_factor(self) -> float:
         """Work over sound, as measured on this machine; 0 before `warm`."""
-        return 0.0 if self._speed is None else self._speed.real_time
+        measured = self._measured
+        return 0.0 if measured is None else measured.speed.real_time * self._config.speed
+
+    @property
+    def measured_how(self) -> str:
+        """When that was measured, and what else computed; "" before `warm`."""
+        measured = self._measured
+        if measured is None:
+            return ""
+        again = "" if measured.kept else ", so it is measured again at the next start"
+        return f"{measured.speed.conditions}{again}"
 
     def warm(self) -> None:
-        """Speak, unheard, and choose threads and chunks by how fast that goes; the first time on
-        this machine a few seconds, later a fraction of one."""
+        """Speak, unheard, and choose core, threads and chunks by how fast that goes; the first time
+        on this machine some seconds, later a fraction of one."""
+        self.measure(afresh=False)
+
+    def measure(self, *, afresh: bool = True) -> Measurement:
+        """How fast it is, as kept from before or, ``afresh``, measured now. For when nothing else
+        of this program computes."""
+        from s2s.tts.qwen3 import LoadWatch, Observed, calibrate_model
+
         model = self._loaded()
         request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
-
         draft_tokens = self._config.draft_tokens
         if draft_tokens is None and self._config.seed is not None:
             draft_tokens = 0
-        speed = model.calibrate(request, draft_tokens)
-        self._speed = speed
-        self._schedule = self._config.server_schedule() or speed.schedule
-        log.info("%s: %.2f of real time here", self.description, speed.real_time)
+        found = calibrate_model(
+            model,
+            request,
+            draft_tokens,
+            LoadWatch(lambda: self._compute.computing() == 0),
+            before=self._loading.conditions(),
+            afresh=afresh,
+        )
+        self._measured = found
+        self._observed = Observed(found.speed)
+        self._schedule = self._planned(found.speed.costs)
+        log.info("%s: %.2f of real time, %s", self.description, self.real_time_factor, found.speed)
+        return found
 
     def close(self) -> None:
-        """Free the model. Idempotent."""
+        """Free the model, and keep what its utterances showed of this machine. Idempotent."""
         with self._lock:
             model, self._model = self._model, None
-        if model is not None:
-            model.close()
+        if model is None:
+            return
+        if self._observed is not None and self._measured is not None and self._measured.kept:
+            from s2s.tts.qwen3 import keep_observed
+
+            keep_observed(model, self._measured.key, self._observed)
+        model.close()
+
+    def move(
+        self, *, talker: str | None = None, predictor: str | None = None, codec: str | None = None
+    ) -> None:
+        """From the next utterance on, compute a part elsewhere; see `Qwen3Model.move`.
+
+        Raises:
+            TtsError: it cannot be had there; all stays as it is.
+        """
+        try:
+            self._loaded().move(talker=talker, predictor=predictor, codec=codec)
+        except Qwen3Error as error:
+            raise TtsError(f"qwen3: {error}") from error
 
     def _generation(self, text: str) -> Generation:
         """The checkpoint's settings with the budget of a text; a text that the configured maximum
@@ -291,19 +258,51 @@ class Qwen3:
     def _speak(
         self, request: Request, generation: Generation, stop: Callable[[], bool]
     ) -> Iterator[AudioChunk]:
+        from s2s.tts.qwen3 import LoadWatch
+
         model = self._loaded()
         seed = secrets.randbits(32) if self._config.seed is None else self._config.seed
+        own = self._threads(model)
+        watch = LoadWatch(lambda: self._compute.computing() <= own)
         speech = model.speak(
             request, seed=seed, schedule=self._schedule, generation=generation, stale=stop
         )
+        tempo = Tempo(model.sample_rate_hz, self._config.speed)
         try:
             for chunk in speech.chunks:
-                yield AudioChunk(chunk.pcm)
+                watch.look()
+                yield self._sound(tempo.push(chunk.pcm))
         finally:
             speech.close()
+        rest = tempo.flush()
+        if rest.size and not stop():
+            yield self._sound(rest)
+        self._note(speech.report, watch)
         segment = speech.report.segment
         log.debug("qwen3: %s: %s", segment.stop_reason, segment.measures)
         yield AudioChunk(np.zeros(0, np.float32), report=segment)
+
+    def _sound(self, samples: Block) -> AudioChunk:
+        gain_db = self._config.volume_db
+        return AudioChunk(amplify(samples, gain_db) if gain_db else samples)
+
+    def _note(self, report: Report, watch: LoadWatch) -> None:
+        """What the utterance cost moves the schedule of the next one."""
+        with self._lock:
+            observed = self._observed
+            if observed is None:
+                return
+            observed.add(report.spent, watch.conditions())
+            self._schedule = self._planned(observed.now.costs)
+
+    def _planned(self, costs: Costs) -> ScheduleConfig:
+        from s2s.tts.qwen3 import edge_schedule
+
+        return self._config.server_schedule() or edge_schedule(costs, self._config.speed)
+
+    def _threads(self, model: Qwen3Model) -> int:
+        """Threads that compute the language model."""
+        return model.threads if self._measured is None else self._measured.speed.threads
 
     def _request(self, text: str | WrittenText, voice: str | None, language: str | None) -> Request:
         """The engine's request. Raises TtsError for a voice or language there is not."""
@@ -319,7 +318,9 @@ class Qwen3:
             case Kind.BASE:
                 request = replace(request, reference=self._reference(model, voice))
             case Kind.CUSTOM_VOICE:
-                request = replace(request, speaker=voice or _DEFAULT_SPEAKER)
+                speakers = model.spec.speakers
+                usual = DEFAULT_SPEAKER if DEFAULT_SPEAKER in speakers else min(speakers)
+                request = replace(request, speaker=voice or usual)
             case Kind.VOICE_DESIGN:
                 pass
         try:
@@ -330,12 +331,7 @@ class Qwen3:
 
     def _reference(self, model: Qwen3Model, voice: str | None) -> Reference:
         if voice is None:
-            known = ", ".join(model.voices) or "none yet"
-            raise TtsError(
-                f"qwen3: {self._config.model} clones voices and has none of its own. Choose one "
-                f"with --voice (enrolled: {known}), or make one: python -m s2s voices add NAME "
-                "--audio FILE --text TRANSCRIPT"
-            )
+            raise TtsError(needs_a_voice(self._config.model, model.voices))
         with self._lock:
             known_one = self._references.get(voice)
         if known_one is not None:
@@ -355,24 +351,14 @@ class Qwen3:
             return self._model
 
 
-def full_name(model: str, enrolled: bool, instruct: bool) -> str:
-    """What "0.6b" and "1.7b" stand for: the kind that the wanted voice needs."""
-    if model.lower() not in {"0.6b", "1.7b"}:
-        return model
-    if enrolled:
-        return f"{model}-base"
-    return (
-        f"{model}-voicedesign" if instruct and model.lower() == "1.7b" else f"{model}-customvoice"
-    )
-
-
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
-    from s2s.tts.qwen3 import DevicePlacements, enrolled_voices, open_model  # much: not for --help
+    from s2s.tts.qwen3 import DevicePlacements, enrolled_voices, open_model
 
-    home = resources.store.root
-    enrolled = {entry.name for entry in enrolled_voices(home)}
+    home, progress = resources.store.root, resources.store.progress
+    enrolled = [entry.name for entry in enrolled_voices(home)]
     wanted = config.voice
     name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
+    check_voice(config, name, home, enrolled)
     try:
         return open_model(
             name,
@@ -386,6 +372,12 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
                 draft_tokens=config.draft_tokens or 0,
             ),
             threads=config.threads or min(_MOST_THREADS, cores()),
+            progress=lambda what, done, total: progress(_step(what), done, total),
         )
     except (Qwen3Error, OSError) as error:
         raise TtsError(f"qwen3: {error}") from error
+
+
+def _step(what: str) -> str:
+    """A file that is made, in words; a step that says itself what it does stays."""
+    return what if " " in what else f"converting {what}"

@@ -21,6 +21,7 @@ from s2s.core.state import SessionState
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.system.llama_cpp import installed
+from s2s.tts import qwen3
 from s2s.tts.base import TtsError
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.qwen3 import VOICE_RATE_HZ, ScheduleConfig, enrol_voice
@@ -146,6 +147,7 @@ def test_chunks_are_cut_as_chosen_also_once_warm(
 ) -> None:
     config = Qwen3Config(
         model=str(tiny_qwen3("1.7b-customvoice")),
+        voice="ryan",  # whose utterance is long enough
         seed=3,
         threads=1,
         core="ggml",
@@ -300,6 +302,98 @@ def test_a_size_stands_for_the_kind_the_voice_needs(
     model: str, enrolled: bool, instruct: bool, expected: str
 ) -> None:
     assert full_name(model, enrolled, instruct) == expected
+
+
+class NothingIsOpened:
+    """In place of what opens a model."""
+
+    def __call__(self, *arguments: object, **options: object) -> None:
+        raise AssertionError("a model was opened")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "0.6b-base"}, r"0\.6b-base clones voices .*enrolled: none yet.*voices add NAME"),
+        ({"model": "Qwen/Qwen3-TTS-12Hz-1.7B-Base", "voice": "me"}, "no enrolled voice 'me'"),
+        ({"model": "0.6b", "voice": "nobody"}, "unknown voice 'nobody'; known: aiden, dylan"),
+        ({"model": "1.7b-customvoice", "voice": "me"}, "unknown voice 'me'.*--record"),
+    ],
+)
+def test_a_voice_there_is_not_is_said_before_anything_is_loaded(
+    options: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qwen3, "open_model", NothingIsOpened(), raising=False)
+    config = Qwen3Config(**options)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TtsError, match=message):
+        Qwen3(config, Resources(Store(tmp_path)))
+
+
+def test_a_base_model_in_a_folder_is_known_before_it_is_converted(
+    tiny_qwen3: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qwen3, "open_model", NothingIsOpened(), raising=False)
+    config = Qwen3Config(model=str(tiny_qwen3("0.6b-base")))
+    with pytest.raises(TtsError, match="voices add NAME"):
+        Qwen3(config, Resources(Store(tmp_path)))
+
+
+def test_aiden_speaks_unless_another_is_asked(speaker: Qwen3) -> None:
+    usual = sound_of(speaker, "Hi.")
+    assert sound_of(speaker, "Hi.", voice="aiden").tolist() == usual.tolist()
+    assert sound_of(speaker, "Hi.", voice="ryan").tolist() != usual.tolist()
+
+
+def test_pace_and_volume_are_settings(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, speaker: Qwen3
+) -> None:
+    folder = str(tiny_qwen3("1.7b-customvoice"))
+    config = Qwen3Config(model=folder, seed=3, threads=1, core="ggml", speed=1.25, volume_db=-6.0)
+    quick = Qwen3(config, resources)
+    plain, found = sound_of(speaker, "Hi."), sound_of(quick, "Hi.")
+    assert len(found) == pytest.approx(len(plain) / 1.25, abs=2)
+    assert np.sqrt(np.mean(found**2)) == pytest.approx(0.5 * np.sqrt(np.mean(plain**2)), rel=0.15)
+    quick.close()
+
+
+@pytest.mark.parametrize("options", [{"speed": "3"}, {"speed": "0"}, {"volume_db": "90"}])
+def test_a_pace_or_volume_that_cannot_be_is_refused(options: dict[str, str]) -> None:
+    with pytest.raises(SettingError, match=r"from 0\.5 to 2\.0|from -40 to 40"):
+        configured(**options)
+
+
+def test_a_part_is_computed_elsewhere_from_the_next_utterance_on(
+    tiny_qwen3: Callable[[str], Path], resources: Resources
+) -> None:
+    folder = str(tiny_qwen3("1.7b-customvoice"))
+    config = Qwen3Config(model=folder, quant="q8_0", seed=3, threads=1, core="ggml", codec="onnx")
+    moving = Qwen3(config, resources)
+    before = sound_of(moving, "Hi.")
+    running = moving.synthesize("A long sentence that would take its time.")
+    first = next(running)
+    moving.move(talker="ggml", predictor="ggml", codec="onnx")  # to where it is: nothing changes
+    assert sound_of(moving, "Hi.").tolist() == before.tolist()
+    rest = [chunk.samples for chunk in running]  # what ran goes on as it began
+    assert first.samples.size
+    assert rest
+    with pytest.raises(TtsError, match="unknown backend 'abacus'"):
+        moving.move(talker="abacus")
+    assert sound_of(moving, "Hi.").tolist() == before.tolist()
+    moving.close()
+
+
+def test_the_start_line_says_when_and_how_it_was_measured(
+    tiny_qwen3: Callable[[str], Path], tmp_path: Path
+) -> None:
+    config = Qwen3Config(
+        model=str(tiny_qwen3("1.7b-customvoice")), threads=1, core="ggml", codec="onnx", seed=3
+    )
+    made = Qwen3(config, Resources(Store(tmp_path)))
+    assert (made.real_time_factor, made.measured_how) == (0.0, "")
+    made.warm()
+    assert made.real_time_factor > 0
+    assert "measured 20" in made.measured_how
+    made.close()
 
 
 class Stage:

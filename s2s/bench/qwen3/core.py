@@ -3,6 +3,7 @@
     python scripts/benchmark_tts.py --backend qwen3 --random-weights --size 0.6b --quant q4_k_m
     python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --threads 2 --picture F.png
     python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --soak 10 --picture F.png
+    ... --soak 10 --move 5:codec=onnx      a part is computed elsewhere from the fifth minute on
 
 Prints a table and, last, one line of JSON with the conditions. Weights may be random (they cost
 what trained ones do; made and converted once, which takes minutes and gigabytes of --scratch): an
@@ -40,7 +41,7 @@ from s2s.bench.qwen3.settings import (
     schedule_name,
     warm,
 )
-from s2s.bench.qwen3.soak import Soak, show_soak, soak
+from s2s.bench.qwen3.soak import Move, Soak, show_soak, soak
 from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, acceptance_rate
 from s2s.bench.synthesis import Arrivals
 from s2s.models.store import home
@@ -114,7 +115,7 @@ def main() -> None:
     measures: list[tuple[CoreRow, list[Arrivals]]] = []
     soaked: Soak | None = None
     if arguments.soak:
-        soaked = alone(soak, settings[-1], arguments.soak)
+        soaked = alone(soak, settings[-1], arguments.soak, tuple(arguments.move))
     else:
         measures = [alone(measure, setting) for setting in settings]
     report = CoreReport(
@@ -161,6 +162,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--aborts", type=int, default=8, help="utterances stopped early on")
     parser.add_argument("--chunk-frames", type=int, help="default: chosen by the speed, as in use")
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="speak on and on instead")
+    parser.add_argument(
+        "--move", type=Move.of, action="append", default=[], metavar="MINUTE:PART=PLACEMENT",
+        help="with --soak: compute a part elsewhere from then on, such as 5:codec=onnx",
+    )  # fmt: skip
     parser.add_argument("--picture", type=Path, metavar="FILE")
     parser.add_argument("--scratch", type=Path, default=home(), help="for what is made once")
     found = parser.parse_args(arguments)
@@ -327,7 +332,14 @@ def draw(picture: Path, report: CoreReport, runs: list[list[Arrivals]]) -> None:
     if report.soak:
         found = report.soak
         title = f"{name}\n{found.label}"
-        draw_soak(picture, found.minutes, found.rtf, found.resident_mb, title)
+        lines = {
+            "real-time factor": found.rtf,
+            "cores in use": found.cpu_cores,
+            "temperature, °C": found.temperature_c,
+            "resident memory, MB": found.resident_mb,
+        }
+        told = {label: values for label, values in lines.items() if values}
+        draw_soak(picture, found.minutes, told, found.moved, title)
     for number, (row, arrivals) in enumerate(zip(report.rows, runs, strict=True)):
         path = picture.with_stem(f"{picture.stem}-{number}") if number else picture
         draw_arrivals(path, arrivals, f"{name}\n{row.label}")

@@ -20,12 +20,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from s2s.tts.qwen3.backends import AUTO, BACKENDS, DEFAULT_QUANT
     from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
+    from s2s.tts.qwen3.calibrate.conditions import LoadWatch, MeasuringConditions
+    from s2s.tts.qwen3.calibrate.measure import Measurement, calibrate_model, keep_observed
+    from s2s.tts.qwen3.calibrate.observed import Observed
+    from s2s.tts.qwen3.calibrate.tune import SettingTrial
     from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
     from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
     from s2s.tts.qwen3.codec.open import open_decoder
     from s2s.tts.qwen3.convert import convert_model
-    from s2s.tts.qwen3.diagnosis import Diagnosis, diagnose
+    from s2s.tts.qwen3.diagnosis import Diagnosis, Foreseen, diagnose, foresee
     from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig, edge_schedule
+    from s2s.tts.qwen3.engine.costs import Costs
     from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrim
     from s2s.tts.qwen3.engine.engine import Speech
     from s2s.tts.qwen3.engine.report import Report
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
+    from s2s.tts.qwen3.parity.recorded import RecordedComparison, compare_recorded, read_recorded
     from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
     from s2s.tts.qwen3.text.segments import segments
     from s2s.tts.qwen3.text.stream import TextFeed
@@ -43,17 +49,23 @@ if TYPE_CHECKING:
         EnrolledVoice,
         enrol_voice,
         enrolled_voices,
+        open_speaker_encoder,
     )
     from s2s.tts.qwen3.voices.store import Voice, VoiceEntry
 
 _NAMES = {
     "backends": "AUTO BACKENDS DEFAULT_QUANT",
     "calibrate.cache": "CalibrationCache Speed",
+    "calibrate.conditions": "MeasuringConditions LoadWatch",
+    "calibrate.measure": "Measurement calibrate_model keep_observed",
+    "calibrate.observed": "Observed",
+    "calibrate.tune": "SettingTrial",
+    "engine.costs": "Costs",
     "checkpoint.spec": "Generation Kind Spec",
     "codec.decoder": "CheckpointDecoder CodecState",
     "codec.open": "open_decoder",
     "convert": "convert_model",
-    "diagnosis": "Diagnosis diagnose",
+    "diagnosis": "Diagnosis Foreseen diagnose foresee",
     "engine.chunk_schedule": "FRAME_MS ScheduleConfig edge_schedule",
     "engine.edges": "UNTOUCHED StartTrim",
     "engine.engine": "Speech",
@@ -64,10 +76,11 @@ _NAMES = {
     "model": "DevicePlacements Qwen3Model open_model",
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
     "parity.quality": "Quality quality_table",
+    "parity.recorded": "RecordedComparison compare_recorded read_recorded",
     "text.prompt": "Reference Request check_request",
     "text.segments": "segments",
     "text.stream": "TextFeed",
-    "voices.enrol": "VOICE_RATE_HZ EnrolledVoice enrol_voice enrolled_voices",
+    "voices.enrol": "VOICE_RATE_HZ EnrolledVoice enrol_voice enrolled_voices open_speaker_encoder",
     "voices.store": "Voice VoiceEntry",
 }
 """Where each name comes from."""
@@ -85,19 +98,27 @@ __all__ = [
     "CheckpointDecoder",
     "Chunk",
     "CodecState",
+    "Costs",
     "DevicePlacements",
     "Diagnosis",
     "EnrolledVoice",
+    "Foreseen",
     "Generation",
     "Kind",
+    "LoadWatch",
+    "Measurement",
+    "MeasuringConditions",
+    "Observed",
     "Parity",
     "Quality",
     "Qwen3Error",
     "Qwen3Model",
+    "RecordedComparison",
     "Reference",
     "Report",
     "Request",
     "ScheduleConfig",
+    "SettingTrial",
     "Spec",
     "Speech",
     "Speed",
@@ -105,16 +126,22 @@ __all__ = [
     "TextFeed",
     "Voice",
     "VoiceEntry",
+    "calibrate_model",
     "check_request",
+    "compare_recorded",
     "convert_model",
     "diagnose",
     "edge_schedule",
     "enrol_voice",
     "enrolled_voices",
+    "foresee",
+    "keep_observed",
     "open_decoder",
     "open_model",
     "open_parity",
+    "open_speaker_encoder",
     "quality_table",
+    "read_recorded",
     "segments",
     "trace_table",
 ]

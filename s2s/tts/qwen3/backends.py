@@ -118,6 +118,43 @@ def available(quants: Quants) -> list[Backend]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The backends of which the fastest is taken, where none is named."""
+
+    backends: tuple[Backend, ...]
+    instead: str = ""
+    """Why another quantisation than the wished one is computed, and which; "" when it is not."""
+
+
+def candidates(quants: Quants) -> Candidates:
+    """The backends on this machine that compute in just this quantisation. Only where there are
+    none, those that compute in the next one.
+
+    Raises as `available` does.
+    """
+    found = available(quants)
+    exact = tuple(each for each in found if _same(each.quant(quants), quants))
+    if exact:
+        return Candidates(exact)
+    missing = [
+        f"{each.name}: {each.missing()}"
+        for each in BACKENDS
+        if quants.talker.lower() in each.quants and each.missing() is not None
+    ]
+    made = found[0].quant(quants).talker
+    return Candidates(
+        tuple(found), f"{made} in place of {quants.talker} ({'; '.join(missing) or 'not here'})"
+    )
+
+
+def _same(made: Quants, wished: Quants) -> bool:
+    def named(quants: Quants) -> tuple[str, str]:
+        return quants.talker.lower(), (quants.predictor or "").lower()
+
+    return named(made) == named(wished)
+
+
 def backend_with(quant: str) -> Backend:
     """The first backend that has a quantisation. Raises ConvertError that lists all there are."""
     for backend in BACKENDS:

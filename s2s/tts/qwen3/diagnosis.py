@@ -1,4 +1,4 @@
-"""What computes Qwen3-TTS on this machine, and how fast: for `doctor`."""
+"""What can be said before a model is loaded: what it can do, what computes it here, how fast."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from s2s.tts.qwen3.calibrate.cache import CalibrationCache
-from s2s.tts.qwen3.errors import KernelError
-from s2s.tts.qwen3.folders import CALIBRATION_FILE
+from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
+from s2s.tts.qwen3.checkpoint.hub import PUBLISHED, PUBLISHED_SPEAKERS, local
+from s2s.tts.qwen3.checkpoint.spec import Kind, read_spec
+from s2s.tts.qwen3.errors import KernelError, Qwen3Error
+from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER
 from s2s.tts.qwen3.native.library import find_compiler
 
 
@@ -20,15 +22,44 @@ class Diagnosis:
     """Command that compiles the kernel; "" where there is none."""
     remedy: str
     """What to do when there is none; else ""."""
-    real_time: Mapping[str, float]
-    """Work over sound by model, where it was measured here."""
+    speeds: Mapping[str, Speed]
+    """By model and how it is run, where that was measured here."""
 
 
 def diagnose(home: Path) -> Diagnosis:
     """Looks, computes nothing."""
     speeds = CalibrationCache(home / CALIBRATION_FILE).speeds()
-    real_time = {name: speed.real_time for name, speed in speeds.items()}
     try:
-        return Diagnosis(find_compiler()[0], "", real_time)
+        return Diagnosis(find_compiler()[0], "", speeds)
     except KernelError as error:
-        return Diagnosis("", str(error), real_time)
+        return Diagnosis("", str(error), speeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a model can do, as far as that is known without it."""
+
+    kind: Kind
+    speakers: frozenset[str] = frozenset()
+    """Of a CustomVoice model."""
+
+
+def foresee(source: str | Path, home: Path) -> Foreseen | None:
+    """Of a model on this machine, or a published one; None of any other, and of one that cannot be
+    read: opening it says why."""
+    try:
+        found = local(source, home.expanduser() / CONVERTED_FOLDER)
+        if found is not None:
+            spec = read_spec(found.folder)
+            return Foreseen(spec.kind, frozenset(spec.speakers))
+    except (Qwen3Error, OSError):
+        return None
+    names = {**{name: name for name in PUBLISHED}, **{v.lower(): k for k, v in PUBLISHED.items()}}
+    short = names.get(str(source).lower())
+    if short is None:
+        return None
+    if short.endswith("-base"):
+        return Foreseen(Kind.BASE)
+    if short.endswith("-voicedesign"):
+        return Foreseen(Kind.VOICE_DESIGN)
+    return Foreseen(Kind.CUSTOM_VOICE, frozenset(PUBLISHED_SPEAKERS))

@@ -6,14 +6,18 @@ For use as a library:
     from s2s.tts.qwen3 import Request, open_model
 
     model = open_model("0.6b-customvoice", Path("~/qwen3"))
-    for chunk in model.speak(Request("Hello.", speaker="ryan")).chunks:
+    for chunk in model.speak(Request("Hello.", speaker="aiden")).chunks:
         ...  # chunk.pcm: float32 [samples] at model.sample_rate_hz
+
+Nothing is measured here; where "auto" leaves a choice, what was measured before decides, or the
+order of `BACKENDS`. To measure: `calibrate.measure`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 
 from s2s.system.largepages import use_large_pages
 from s2s.tts.qwen3.backend import DevicePlacement, Quants
@@ -21,42 +25,30 @@ from s2s.tts.qwen3.backends import (
     AUTO,
     BACKENDS,
     DEFAULT_QUANT,
-    available,
-    backend_named,
+    Candidates,
+    candidates,
     device_placement,
-    quant_on,
 )
-from s2s.tts.qwen3.calibrate import probe
-from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
-from s2s.tts.qwen3.calibrate.tune import fastest_backend, tune
-from s2s.tts.qwen3.checkpoint.codec_spec import check_pair, read_codec_spec
+from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec, check_pair, read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
-from s2s.tts.qwen3.checkpoint.conversion import ConversionJob
-from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec, read_spec
+from s2s.tts.qwen3.checkpoint.conversion import Progress, silent
+from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
-from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.codec.silence import silent_codes
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import Engine, Speech, StartTrim
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.stop_rules import Guards
-from s2s.tts.qwen3.folders import (
-    CALIBRATION_FILE,
-    CONVERTED_FOLDER,
-    GRAPHS_FOLDER,
-    KERNEL_FOLDER,
-    VOICES_FOLDER,
-)
+from s2s.tts.qwen3.folders import GRAPHS_FOLDER, VOICES_FOLDER
 from s2s.tts.qwen3.interfaces import PredictorState, Stale, State, never
-from s2s.tts.qwen3.language import LoadedLanguage, load_language
+from s2s.tts.qwen3.language import LoadedLanguage
+from s2s.tts.qwen3.opening import Opening
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 from s2s.tts.qwen3.voices.enrol import warm_start
 from s2s.tts.qwen3.voices.store import list_voices, load_voice
 
 _FRAMES_AHEAD = 10  # less than a second: what waits unplayed counts besides
-_THREADS_FOR_BOTH = 4  # with fewer, language model and codec are faster taking turns on all
-_WARM_FRAMES = 9
 
 Qwen3Engine = Engine[State, PredictorState, CodecState]
 
@@ -77,20 +69,78 @@ class DevicePlacements:
 
 
 @dataclass(frozen=True, slots=True)
-class Qwen3Model:
-    """One loaded model. ``folder`` holds it in converted form, ``home`` all that belongs to it."""
+class ModelParts:
+    """What computes at present. An utterance keeps those that it began with."""
 
-    folder: Path
-    home: Path
-    spec: Spec
-    engine: Qwen3Engine
-    decoder: CheckpointDecoder
-    sample_rate_hz: int
     language: LoadedLanguage
-    threads: int
-    """The most that the language model may use."""
-    overlapped: bool
-    """Codes are made while others are decoded."""
+    decoder: CheckpointDecoder
+    codec: str
+    """Where it decodes, as in `backends.codec_placement`."""
+    engine: Qwen3Engine
+    sample_rate_hz: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was left to measurement when a model was opened."""
+
+    cores: Candidates
+    """Empty where none was left."""
+    talker: bool
+    predictor: bool
+    codec: bool
+
+
+class Qwen3Model:
+    """One loaded model. Calls may come from several threads."""
+
+    def __init__(self, opening: Opening, parts: ModelParts, choice: Choice) -> None:
+        self.opening = opening
+        self.choice = choice
+        self._lock = Lock()
+        self._parts = parts
+        self._used_threads: int | None = None
+
+    @property
+    def parts(self) -> ModelParts:
+        """What computes at present."""
+        with self._lock:
+            return self._parts
+
+    @property
+    def folder(self) -> Path:
+        """The model in converted form."""
+        return self.parts.language.folder
+
+    @property
+    def home(self) -> Path:
+        """Where all that belongs to it lies."""
+        return self.opening.home
+
+    @property
+    def language(self) -> LoadedLanguage:
+        """Talker and predictor."""
+        return self.parts.language
+
+    @property
+    def spec(self) -> Spec:
+        """What the checkpoint is."""
+        return self.language.language.spec
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Of its sound."""
+        return self.parts.sample_rate_hz
+
+    @property
+    def threads(self) -> int:
+        """The most that the language model may use."""
+        return self.opening.language_threads
+
+    @property
+    def overlapped(self) -> bool:
+        """Codes are made while others are decoded."""
+        return self.opening.overlapped
 
     def speak(
         self,
@@ -102,7 +152,7 @@ class Qwen3Model:
         stale: Stale = never,
     ) -> Speech:
         """An utterance; see `Engine.speak`. Raises PromptError for what it cannot speak."""
-        return self.engine.speak(
+        return self.parts.engine.speak(
             request, seed=seed, schedule=schedule, generation=generation, stale=stale
         )
 
@@ -119,34 +169,10 @@ class Qwen3Model:
         exactly = replace(
             self.spec.generation, min_new_tokens=frames + 1, max_new_tokens=frames + 1
         )
-        speech = self.engine.speak(
-            request, seed=seed, schedule=schedule, generation=exactly, stale=stale
-        )
+        speech = self.speak(request, seed=seed, schedule=schedule, generation=exactly, stale=stale)
         for _ in speech.chunks:
             pass
         return speech.report
-
-    def calibrate(self, request: Request, draft_tokens: int | None) -> Speed:
-        """Speak, unheard, and use the threads and draft tokens with which that is fastest.
-
-        The first time on this machine that takes a few seconds, later a fraction of one.
-        draft_tokens: None tries; a number stays. request: of some seconds.
-        """
-
-        def speak(frames: int, schedule: ScheduleConfig) -> Report:
-            return self.speak_frames(request, frames, schedule)
-
-        cache = CalibrationCache(self.home / CALIBRATION_FILE)
-        key = f"{self.folder.name} {self.placement} {self.threads} {draft_tokens}"
-        speed = cache.speed(key)
-        if speed is None:
-            speed = tune(self, speak, self.threads, draft_tokens, overlapped=self.overlapped)
-            cache.keep_speed(key, speed)
-        else:
-            self.use_threads(speed.threads)
-            self.use_draft_tokens(speed.draft_tokens)
-            speak(_WARM_FRAMES, ScheduleConfig(codec_chunk_ramp=(1, _WARM_FRAMES - 1)))
-        return speed
 
     @property
     def quant(self) -> str:
@@ -159,9 +185,38 @@ class Qwen3Model:
         talker, predictor = str(self.language.talker), str(self.language.predictor)
         return talker if talker == predictor else f"{talker}, {predictor}"
 
+    @property
+    def calibration_key(self) -> str:
+        """Of its measurements: another core, codec or number of threads is measured apart."""
+        return f"{self.folder.name} {self.placement} {self.parts.codec} {self.threads}"
+
+    def move(
+        self, *, talker: str | None = None, predictor: str | None = None, codec: str | None = None
+    ) -> None:
+        """From the next utterance on, compute a part elsewhere; the others are not opened again,
+        and an utterance that runs ends as it began.
+
+        Raises Qwen3Error for what cannot be had here; all stays as it is then.
+        """
+        with self._lock:
+            parts = self._parts
+            language, decoder, where = parts.language, parts.decoder, parts.codec
+            if talker is not None or predictor is not None:
+                language = language.moved(
+                    None if talker is None else device_placement(talker),
+                    None if predictor is None else device_placement(predictor),
+                )
+                if self._used_threads is not None:
+                    language.use_threads(self._used_threads)
+            if codec is not None and codec != where:
+                decoder, where = self.opening.decoder(language.folder, codec), codec
+            self._parts = _assembled(self.opening, language, decoder, where)
+        parts.engine.close()
+
     def use_threads(self, threads: int) -> bool:
         """So many threads of the language model from the next utterance on; False when they are
         fixed."""
+        self._used_threads = threads
         return self.language.use_threads(threads)
 
     def use_draft_tokens(self, draft_tokens: int) -> None:
@@ -176,9 +231,10 @@ class Qwen3Model:
     def reference(self, name: str) -> Reference:
         """An enrolled voice, ready to be spoken with. Raises VoiceError when there is none, or it
         was made for another model."""
+        parts = self.parts
         voice = load_voice(name, self.home / VOICES_FOLDER, voice_content_hash(self.folder))
         if voice.codes is not None:
-            self.engine.keep_warm_start(voice.codes, warm_start(self.decoder, voice))
+            parts.engine.keep_warm_start(voice.codes, warm_start(parts.decoder, voice))
         return voice.reference
 
     @property
@@ -191,7 +247,7 @@ class Qwen3Model:
 
     def close(self) -> None:
         """Free what waits for the next utterance. Idempotent."""
-        self.engine.close()
+        self.parts.engine.close()
 
 
 def open_model(
@@ -203,99 +259,88 @@ def open_model(
     placement: DevicePlacements | None = None,
     threads: int = 1,
     start_trim: StartTrim | None = None,
+    progress: Progress = silent,
 ) -> Qwen3Model:
     """Find, convert and load a model; all but the first time within seconds.
 
     source: a folder, a published name such as "0.6b-base", or a hub id. home: where converted
-    models, graphs and voices are kept.
+    models, graphs and voices are kept. progress: told how far a conversion is.
     Raises Qwen3Error, whose message says what to do; OSError when a file cannot be read or written.
     """
-    home = home.expanduser()
-    quants, placement = Quants(quant, predictor_quant), placement or DevicePlacements()
-    overlapped = threads >= _THREADS_FOR_BOTH
-    language = load_language(
-        source,
-        home,
-        quants,
-        _language_placements(placement, source, home, quants, threads),
-        threads=threads - threads // 2 if overlapped else threads,
-        draft_tokens=placement.draft_tokens,
+    placement = placement or DevicePlacements()
+    opening = Opening(
+        source, home.expanduser(), Quants(quant, predictor_quant), threads, start_trim, progress
     )
-    folder, spec = language.folder, language.language.spec
-    codec_folder = folder / "speech_tokenizer"
-    codec = read_codec_spec(codec_folder)
-    check_pair(spec, codec, codec_folder / "config.json")
-    codec_threads = threads // 2 if overlapped else threads
-    decoder = open_decoder(
-        codec_folder,
-        home / GRAPHS_FOLDER,
-        threads=codec_threads,
-        placement=_codec_placement(placement.codec, codec_folder, home, codec_threads),
-        kernels=home / KERNEL_FOLDER,
+    choice, places = _places(placement, opening)
+    language = opening.language(places, placement.draft_tokens)
+    codec = _codec_place(placement.codec, opening)
+    decoder = opening.decoder(language.folder, codec)
+    parts = _assembled(opening, language, decoder, codec)
+    use_large_pages()
+    return Qwen3Model(opening, parts, choice)
+
+
+def codecs_here() -> list[str]:
+    """The codecs that can be had on this machine, likeliest fastest first."""
+    return [b.name for b in BACKENDS if b.codec is not None and b.codec.missing() is None]
+
+
+def _assembled(
+    opening: Opening, language: LoadedLanguage, decoder: CheckpointDecoder, codec: str
+) -> ModelParts:
+    spec, codec_spec = language.language.spec, _codec_spec(language)
+    tokenizer = Tokenizer.load(language.folder, spec.text_vocabulary)
+    silent = silent_codes(
+        language.folder / "speech_tokenizer",
+        codec_spec,
+        opening.home / GRAPHS_FOLDER,
+        opening.threads,
     )
-    silent = silent_codes(codec_folder, codec, home / GRAPHS_FOLDER, threads)
     engine = Engine(
         language.language,
         decoder,
-        PromptBuilder(
-            spec, Tokenizer.load(folder, spec.text_vocabulary), language.language.embeddings
-        ),
+        PromptBuilder(spec, tokenizer, language.language.embeddings),
         samples_per_frame=decoder.samples_per_frame,
-        sample_rate_hz=codec.sample_rate_hz,
+        sample_rate_hz=codec_spec.sample_rate_hz,
         guards=Guards(silent_codes=silent),
-        start_trim=start_trim,
-        frames_ahead=_FRAMES_AHEAD if overlapped else 0,
+        start_trim=opening.start_trim,
+        frames_ahead=_FRAMES_AHEAD if opening.overlapped else 0,
     )
-    use_large_pages()
-    return Qwen3Model(
-        folder=folder,
-        home=home,
-        spec=spec,
-        engine=engine,
-        decoder=decoder,
-        sample_rate_hz=codec.sample_rate_hz,
-        language=language,
-        threads=threads - threads // 2 if overlapped else threads,
-        overlapped=overlapped,
-    )
+    return ModelParts(language, decoder, codec, engine, codec_spec.sample_rate_hz)
 
 
-def _language_placements(
-    placement: DevicePlacements, source: str | Path, home: Path, quants: Quants, threads: int
-) -> tuple[DevicePlacement, DevicePlacement]:
-    """Of talker and predictor; the backends are measured if need be."""
+def _codec_spec(language: LoadedLanguage) -> CodecSpec:
+    folder = language.folder / "speech_tokenizer"
+    codec = read_codec_spec(folder)
+    check_pair(language.language.spec, codec, folder / "config.json")
+    return codec
+
+
+def _places(
+    placement: DevicePlacements, opening: Opening
+) -> tuple[Choice, tuple[DevicePlacement, DevicePlacement]]:
+    """What measurement may change, and where talker and predictor are computed until then."""
     wanted = (placement.talker, placement.predictor)
-    if AUTO not in wanted:
-        return device_placement(wanted[0]), device_placement(wanted[1])
-    candidates = available(quants)
-    job = ConversionJob(source, home / CONVERTED_FOLDER, threads)
-    folder = candidates[0].convert(quant_on(candidates[0], quants), job)
-    best = fastest_backend(
-        [backend.name for backend in candidates],
-        f"{read_spec(folder).size} {quants.talker} {quants.predictor} {threads}",
-        CalibrationCache(home / CALIBRATION_FILE),
-        lambda name: probe.frame_ms(backend_named(name), folder, quants, home, threads),
-    )
+    left = [text == AUTO for text in wanted]
+    found = candidates(opening.quants) if any(left) else Candidates(())
+    names = [backend.name for backend in found.backends]
+    best = (_kept(opening, names) or names[0]) if names else ""
     first, second = (device_placement(best if text == AUTO else text) for text in wanted)
-    return first, second
+    return Choice(found, left[0], left[1], placement.codec == AUTO), (first, second)
 
 
-def _codec_placement(wanted: str, codec_folder: Path, home: Path, threads: int) -> str:
-    """What decodes codes; measured if need be, and not kept where there is but one: there
-    may be a compiler next time."""
+def _kept(opening: Opening, names: list[str]) -> str | None:
+    """The fastest of these cores, as measured before; None when one of them was not."""
+    measured = opening.cache.backends(opening.language_key)
+    if not set(names) <= set(measured):
+        return None
+    return min(names, key=lambda name: measured[name])
+
+
+def _codec_place(wanted: str, opening: Opening) -> str:
+    """What decodes codes: as it is named, as it was measured, or the first there is."""
     if wanted != AUTO:
         return wanted
-    able = [b.name for b in BACKENDS if b.codec is not None and b.codec.missing() is None]
-
-    def frame_ms(name: str) -> float:
-        decoder = open_decoder(
-            codec_folder,
-            home / GRAPHS_FOLDER,
-            threads=threads,
-            placement=name,
-            kernels=home / KERNEL_FOLDER,
-        )
-        return probe.decoded_ms(decoder)
-
-    cache = CalibrationCache(home / CALIBRATION_FILE)
-    return fastest_backend(able, f"codec {threads}", cache, frame_ms)
+    able = codecs_here()
+    known = opening.cache.backends(opening.codec_key)
+    return min(able, key=lambda name: known[name]) if set(able) <= set(known) else able[0]

@@ -126,9 +126,13 @@ class FirstCodes:
     def choose(self, logits: Floats, draws: Draws) -> int:
         """The next id. logits: float32 [V], as the talker gave them; they are not changed."""
         chosen = choose(self.processed(logits), self.sampling, draws)
+        self.follow(chosen)
+        return chosen
+
+    def follow(self, chosen: int) -> None:
+        """An id was chosen elsewhere: it counts as if it were chosen here."""
         self._seen.add(chosen)
         self._count += 1
-        return chosen
 
     def processed(self, logits: Floats) -> Floats:
         """float32 [V]: the logits after penalty, minimum length and suppression, before

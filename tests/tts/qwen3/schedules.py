@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from s2s.tts.qwen3.engine.chunk_schedule import (
     ChunkSchedule,
     Costs,
@@ -24,6 +26,30 @@ def timeline(config: ScheduleConfig, frames: int, costs: Costs) -> list[tuple[fl
         chunks.append((free_ms, size))
         if not costs.overlapped:
             before, since_ms = length, free_ms
+    return chunks
+
+
+def followed(
+    config: ScheduleConfig, frames: int, costs_at: Callable[[float], Costs], *, told: bool = True
+) -> list[tuple[float, int]]:
+    """The same on a machine whose costs change with time, in one thread; ``told``: the schedule
+    hears what each frame and each call took."""
+    schedule = ChunkSchedule(config)
+    chunks: list[tuple[float, int]] = []
+    now_ms = 0.0
+    for length in range(1, frames + 1):
+        took_ms = costs_at(now_ms).codes_ms
+        now_ms += took_ms
+        if told:
+            schedule.made(took_ms)
+        size = schedule.emit(length, length == frames, now_ms)
+        if not size:
+            continue
+        took_ms = costs_at(now_ms).decoded_ms(size)
+        now_ms += took_ms
+        if told:
+            schedule.decoded(size, took_ms)
+        chunks.append((now_ms, size))
     return chunks
 
 

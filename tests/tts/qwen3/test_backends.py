@@ -15,15 +15,17 @@ from s2s.tts.qwen3.backends import (
     BACKENDS,
     available,
     backend_named,
+    candidates,
     codec_placement,
     device_placement,
     quant_on,
 )
 from s2s.tts.qwen3.calibrate import probe
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.errors import BackendError, ConvertError
+from s2s.tts.qwen3.errors import BackendError, ConvertError, KernelError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.language import LoadedLanguage, load_language
+from s2s.tts.qwen3.native import backend as native_backend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
@@ -195,7 +197,72 @@ def test_every_backend_can_be_measured(
 ) -> None:
     source = tiny_qwen3("1.7b-base")
     for backend in available(Quants("q4_k_m")):
-        found = probe.frame_ms(backend, source, Quants("q4_k_m"), tmp_path, threads=1)
-        assert 0 < found < 60_000
-    left = [path.name for path in tmp_path.iterdir() if path.name.startswith("probe-")]
-    assert left == []
+        place = device_placement(backend.name)
+        loaded = load_language(
+            source, tmp_path, Quants("q4_k_m"), (place, place), threads=1, kernels=kernel_cache
+        )
+        assert 0 < probe.language_ms(loaded.language, frames=2) < 60_000
+
+
+def test_what_is_measured_is_measured_in_turn() -> None:
+    asked: list[str] = []
+
+    def measure(name: str, ms: float) -> Callable[[], float]:
+        def measured() -> float:
+            asked.append(name)
+            return ms
+
+        return measured
+
+    found = probe.in_turn({"a": measure("a", 2.0), "b": measure("b", 1.0)}, 2)
+    assert asked == ["a", "b"] * 3  # the first of each does not count
+    assert found == {"a": (2.0, 2.0), "b": (1.0, 1.0)}
+
+
+def test_only_what_was_asked_for_is_computed_where_it_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(native_backend, "find_compiler", lambda: ("cc",))
+    found = candidates(Quants("q4_k_m"))
+    assert "onnx" not in [backend.name for backend in found.backends]
+    assert found.instead == ""
+    assert [backend.name for backend in candidates(Quants("INT4")).backends] == ["onnx"]
+
+
+def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_compiler() -> tuple[str, ...]:
+        raise KernelError("no C compiler")
+
+    monkeypatch.setattr(native_backend, "find_compiler", no_compiler)
+    monkeypatch.setattr(GgmlBackend, "missing", lambda _: "no llama.cpp library")
+    found = candidates(Quants("q4_k_m"))
+    assert [backend.name for backend in found.backends] == ["onnx"]
+    assert found.instead == (
+        "int4 in place of q4_k_m (native: no C compiler; ggml: no llama.cpp library)"
+    )
+
+
+@pytest.mark.ggml
+@pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
+def test_a_part_is_moved_and_the_other_stays(
+    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
+) -> None:
+    native, ggml = device_placement("native"), device_placement("ggml")
+    loaded = load_language(
+        tiny_qwen3("0.6b-base"),
+        tmp_path,
+        Quants("q8_0"),
+        (native, native),
+        threads=1,
+        draft_tokens=2,
+        kernels=kernel_cache,
+    )
+    moved = loaded.moved(talker=ggml)
+    assert (str(moved.talker), str(moved.predictor)) == ("ggml", "native")
+    assert moved.language.predictor is loaded.language.predictor
+    assert moved.language.talker is not loaded.language.talker
+    assert set(moved.cores) == {"native", "ggml"}
+    back = moved.moved(talker=native, predictor=ggml)
+    assert (str(back.talker), str(back.predictor)) == ("native", "ggml")
+    assert back.drafting.draft_tokens == 2
+    assert set(back.moved(predictor=native).cores) == {"native"}

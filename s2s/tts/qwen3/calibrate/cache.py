@@ -1,4 +1,7 @@
-"""What this machine can do with a model, as it was measured here."""
+"""What this machine can do with a model, as it was measured here, and as utterances corrected it.
+
+Only what was measured under good `MeasuringConditions` is kept; they are kept with it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,19 @@ import logging
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from s2s import __version__
 from s2s.system.cpu import cores, cpu_name
+from s2s.tts.qwen3.calibrate.conditions import MeasuringConditions
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, ScheduleConfig, edge_schedule
 
 log = logging.getLogger(__name__)
 
 USUAL_CHUNK = 8
-_MOST, _MOST_MS = 1024, 1e7
-"""Threads, draft tokens, and milliseconds, beyond which a file is damaged."""
+_MOST, _MOST_MS, _MOST_TEXT = 1024, 1e7, 40
+"""Threads, draft tokens, milliseconds and letters, beyond which a file is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Speed:
     """How a model is run on this machine, and what a frame then takes.
 
     ``threads`` of the language model, ``draft_tokens`` verified in each predictor pass; the rest as
-    in ``Costs``.
+    in ``Costs``. ``rtf``: seconds of work for a second of sound in a usual utterance, the prompt
+    included; 0 when none was spoken.
     """
 
     threads: int
@@ -35,6 +40,21 @@ class Speed:
     call_ms: float
     decode_ms: float
     overlapped: bool = False
+    rtf: float = 0.0
+    conditions: MeasuringConditions = field(default_factory=MeasuringConditions)
+
+    @classmethod
+    def of(cls, threads: int, draft_tokens: int, costs: Costs, rtf: float) -> Speed:
+        """From costs."""
+        return cls(
+            threads,
+            draft_tokens,
+            costs.codes_ms,
+            costs.call_ms,
+            costs.decode_ms,
+            costs.overlapped,
+            round(rtf, 3),
+        )
 
     @property
     def costs(self) -> Costs:
@@ -48,8 +68,12 @@ class Speed:
 
     @property
     def real_time(self) -> float:
-        """Work over sound in the usual chunks: below 1 it keeps up."""
-        return self.costs.frame_ms(USUAL_CHUNK) / FRAME_MS
+        """Work over sound: below 1 it keeps up."""
+        return self.rtf or self.costs.frame_ms(USUAL_CHUNK) / FRAME_MS
+
+    def under(self, conditions: MeasuringConditions) -> Speed:
+        """The same, with how and when it was measured."""
+        return replace(self, conditions=conditions)
 
 
 class CalibrationCache:
@@ -84,6 +108,13 @@ class CalibrationCache:
         """Remember them."""
         self._keep("backends", key, dict(frame_ms))
 
+    def correct_backend(self, key: str, name: str, factor: float) -> None:
+        """What a backend needs turned out to be so many times what was measured. One that was not
+        measured stays unknown."""
+        known = self.backends(key)
+        if name in known and math.isfinite(known[name]):
+            self.keep_backends(key, known | {name: round(known[name] * factor, 3)})
+
     def _read(self) -> dict[str, object]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
@@ -114,12 +145,32 @@ def _speed(value: object) -> Speed | None:
     if not isinstance(value, dict) or set(value) != {each.name for each in fields(Speed)}:
         return None
     counts = value["threads"], value["draft_tokens"]
-    times = value["codes_ms"], value["call_ms"], value["decode_ms"]
+    times = value["codes_ms"], value["call_ms"], value["decode_ms"], value["rtf"]
     if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not counts[0]:
         return None
     if not all(_is_time(time) for time in times) or not isinstance(value["overlapped"], bool):
         return None
-    return Speed(*counts, *times, overlapped=value["overlapped"])
+    conditions = _conditions(value["conditions"])
+    if conditions is None:
+        return None
+    return Speed(*counts, *times[:3], value["overlapped"], value["rtf"], conditions)
+
+
+def _conditions(value: object) -> MeasuringConditions | None:
+    """As they were kept; None for damaged ones, and for bad ones, which are not kept."""
+    if not isinstance(value, dict) or set(value) != {
+        each.name for each in fields(MeasuringConditions)
+    }:
+        return None
+    measured, others, alone, utterances = (
+        value[name] for name in ("measured", "others_cores", "alone", "utterances")
+    )
+    if not isinstance(measured, str) or not _is_time(others) or not isinstance(alone, bool):
+        return None
+    if type(utterances) is not int or utterances < 0:
+        return None
+    found = MeasuringConditions(measured[:_MOST_TEXT], others, alone, utterances)
+    return found if found.good else None
 
 
 def _is_time(value: object) -> bool:

@@ -1,7 +1,8 @@
 """How many frames are decoded at a time: pure policy, told the time, knowing no model.
 
 Three policies. By measured cost, the default (``edge_schedule``): a first chunk as small as this
-machine can follow up, then as much as the sound that is unplayed allows. Fixed sizes and adaptive
+machine can follow up, then as much as the sound that is unplayed allows, by what frames and calls
+of this very utterance take. Fixed sizes and adaptive
 ones as vLLM-Omni's server has them: fields and formulas carry its names (``deploy/qwen3_tts.yaml``
 and ``stage_input_processors/chunk_size_utils.py``, 0.28), so that both ends can be compared on one
 schedule; they are the settings of the same names. One thing is not copied: what is emitted is
@@ -15,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from s2s.tts.qwen3.engine.costs import FRAME_MS, Costs
+from s2s.tts.qwen3.engine.costs import FRAME_MS, Costs, RunningCosts
 
 _EWMA_ALPHA = 0.3
 _EDGE_MOST_FRAMES = 25
 _EDGE_LONGEST_CALL_MS = 250.0
-_EDGE_SPARE = 0.1  # by which a chunk may take longer than measured
+_EDGE_SPARE = 0.5  # by which a chunk may take longer than it is thought to
 _EDGE_RESERVES = ((0.2, 250.0), (0.1, 400.0), (0.05, 400.0), (0.02, 400.0), (0.0, 400.0))
 """What should be left of real time, and how late the first chunk may be for it."""
 
@@ -35,6 +36,7 @@ class ScheduleConfig:
 
     ``edge_costs`` is this project's own: chunks that grow with the sound that waits unplayed, by
     what a chunk costs on this machine; after the first it overrides everything above.
+    ``edge_speed``: what is made is played at so many times its pace.
     """
 
     initial_codec_chunk_frames: int = 1
@@ -47,6 +49,7 @@ class ScheduleConfig:
     codec_chunk_ramp_delta_min: int = 2
     codec_left_context_frames: int = 72
     edge_costs: Costs | None = None
+    edge_speed: float = 1.0
 
     def __post_init__(self) -> None:
         if self.codec_chunk_frames < 1 or self.initial_codec_chunk_frames < 0:
@@ -109,7 +112,9 @@ class ChunkSchedule:
         self._ramp: Sequence[int] = config.codec_chunk_ramp or (min(first, steady),)
         self._adaptive: _Paced | _Adaptive | None = None
         if config.edge_costs is not None:
-            self._adaptive = _Paced(config.edge_costs, min(first, steady), steady)
+            self._adaptive = _Paced(
+                config.edge_costs, min(first, steady), steady, FRAME_MS / config.edge_speed
+            )
         elif config.codec_chunk_adaptive:
             self._adaptive = _Adaptive(config, dynamic)
 
@@ -117,6 +122,16 @@ class ChunkSchedule:
     def emitted(self) -> int:
         """Frames handed out so far."""
         return self._emitted
+
+    def made(self, took_ms: float) -> None:
+        """The codes of a frame took that long: what follows is planned by it."""
+        if isinstance(self._adaptive, _Paced):
+            self._adaptive.made(took_ms)
+
+    def decoded(self, frames: int, took_ms: float) -> None:
+        """A call of the decoder for so many frames took that long: likewise."""
+        if isinstance(self._adaptive, _Paced):
+            self._adaptive.decoded(frames, took_ms)
 
     def emit(self, length: int, finished: bool, now_ms: float) -> int:
         """How many frames to decode now, 0 to wait.
@@ -127,13 +142,16 @@ class ChunkSchedule:
         fresh = length - self._emitted
         if fresh <= 0:
             return 0
-        if not finished and length < self._target():
+        if not finished and length < self._target() and not self._late(fresh, now_ms):
             return 0
         if self._adaptive is not None:
             self._adaptive.note(fresh, now_ms)
         self._emitted = length
         self._index += 1
         return fresh
+
+    def _late(self, fresh: int, now_ms: float) -> bool:
+        return isinstance(self._adaptive, _Paced) and self._adaptive.late(fresh, now_ms)
 
     def _target(self) -> int:
         """The length at which the next chunk goes out."""
@@ -144,29 +162,60 @@ class ChunkSchedule:
 
 
 class _Paced:
-    """Chunks as large as the sound still unplayed allows, when playback began with the first."""
+    """Chunks as large as the sound still unplayed allows, when playback began with the first. The
+    next size is settled when a chunk goes out, again when it is decoded, and given up for what is
+    there when frames take longer than thought."""
 
-    def __init__(self, costs: Costs, first: int, most: int) -> None:
-        self._costs = costs
+    def __init__(self, costs: Costs, first: int, most: int, lasts_ms: float) -> None:
+        """``lasts_ms``: what a frame lasts when it is played."""
+        self._running = RunningCosts(costs)
+        self._lasts_ms = lasts_ms
         self._most = most
         self._least = min(first, most)
         self.target = first
         self._emitted = 0
-        self._free_ms = 0.0
+        self._noted_ms = self._free_ms = 0.0
         self._play_from_ms: float | None = None
+        self._first = True
 
     def note(self, frames: int, now_ms: float) -> None:
         """A chunk of ``frames`` goes out now; settles ``target``, the frames of the next."""
-        costs = self._costs
-        free_ms = max(now_ms, self._free_ms) + costs.decoded_ms(frames)
-        self._free_ms = free_ms
+        self._noted_ms = now_ms
+        self._free_ms = max(now_ms, self._free_ms) + self._running.costs.decoded_ms(frames)
         if self._play_from_ms is None:
-            self._play_from_ms = free_ms
+            self._play_from_ms = self._free_ms
         self._emitted += frames
-        until_ms = self._play_from_ms + self._emitted * FRAME_MS
-        codes_from_ms = now_ms if costs.overlapped else free_ms
+        self._settle(now_ms)
+
+    def made(self, took_ms: float) -> None:
+        """The codes of a frame took that long."""
+        self._running.made(took_ms)
+
+    def decoded(self, frames: int, took_ms: float) -> None:
+        """The chunk that went out last took that long to decode."""
+        self._running.decoded(frames, took_ms)
+        self._free_ms = self._noted_ms + took_ms
+        if self._first:
+            self._play_from_ms = self._free_ms
+            self._first = False
+        self._settle(self._free_ms)
+
+    def late(self, fresh: int, now_ms: float) -> bool:
+        """With one frame more, the next chunk would come after playback has run dry."""
+        if self._play_from_ms is None or fresh < self._least:
+            return False
+        costs = self._running.costs
+        takes_ms = costs.codes_ms + costs.decoded_ms(fresh + 1)
+        return now_ms + (1 + _EDGE_SPARE) * takes_ms > self._until_ms()
+
+    def _until_ms(self) -> float:
+        return (self._play_from_ms or 0.0) + self._emitted * self._lasts_ms
+
+    def _settle(self, now_ms: float) -> None:
+        costs, until_ms = self._running.costs, self._until_ms()
+        codes_from_ms = self._noted_ms if costs.overlapped else self._free_ms
         for size in range(self._most, self._least, -1):
-            decode_from_ms = max(codes_from_ms + size * costs.codes_ms, free_ms)
+            decode_from_ms = max(codes_from_ms + size * costs.codes_ms, self._free_ms)
             takes_ms = decode_from_ms + costs.decoded_ms(size) - now_ms
             if now_ms + (1 + _EDGE_SPARE) * takes_ms <= until_ms:
                 self.target = size
@@ -226,24 +275,30 @@ def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
     return start
 
 
-def edge_schedule(costs: Costs) -> ScheduleConfig:
+def edge_schedule(costs: Costs, speed: float = 1.0) -> ScheduleConfig:
     """The schedule for a machine: a first chunk small enough to be early and large enough that
     what follows keeps ahead of playback, with something in reserve; then chunks as large as the
     sound that still waits allows (`_Paced`). The largest throughout for a machine that cannot keep
-    up: it does the least work, and playback has to wait.
+    up: it does the least work, and playback has to wait. speed: of playback.
     """
     most = _most_frames(costs)
-    wishes = (_first_frames(costs, most, *reserve) for reserve in _EDGE_RESERVES)
+    wishes = (
+        _first_frames(costs, most, FRAME_MS / speed * (1 - reserve), latest_ms)
+        for reserve, latest_ms in _EDGE_RESERVES
+    )
     first = next(filter(None, wishes), most)
     return ScheduleConfig(
-        initial_codec_chunk_frames=first, codec_chunk_frames=most, edge_costs=costs
+        initial_codec_chunk_frames=first,
+        codec_chunk_frames=most,
+        edge_costs=costs,
+        edge_speed=speed,
     )
 
 
-def _first_frames(costs: Costs, most: int, reserve: float, latest_ms: float) -> int | None:
-    """The smallest chunk that keeps up, a ``reserve`` of real time left; None when there is none
-    or it comes later than ``latest_ms``."""
-    keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= FRAME_MS * (1 - reserve))
+def _first_frames(costs: Costs, most: int, frame_ms: float, latest_ms: float) -> int | None:
+    """The smallest chunk whose frames take at most ``frame_ms`` each; None when there is none or it
+    comes later than ``latest_ms``."""
+    keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= frame_ms)
     first = next(keep_up, None)
     if first is None or costs.ready_ms(0.0, 0, first) > latest_ms:
         return None

@@ -6,11 +6,17 @@ VITS has a line and a planner of its own: see docs/decisions/two-chunk-planners.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 FRAME_MS = 80.0
 """What a frame lasts."""
+
+_FOLLOW_UP, _FOLLOW_DOWN = 0.25, 0.1
+"""How fast an estimate follows what takes longer, and what takes less: running dry is heard, a
+chunk that could have been larger is not."""
+_MOST_RATIO = 3.0
+"""A frame that took longer than so many times the estimate lost its core, and counts as so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +65,47 @@ class Costs:
     def decoded_ms(self, frames: int) -> float:
         """One call of the decoder."""
         return self.call_ms + frames * self.decode_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one utterance took, in milliseconds, waiting left out.
+
+    codes_ms: of each frame. calls: frames and time of each call of the decoder.
+    """
+
+    codes_ms: tuple[float, ...]
+    calls: tuple[tuple[int, float], ...]
+
+
+class RunningCosts:
+    """Costs that follow what frames and decoder calls really take. Begins with what was measured;
+    half the way to a machine twice as slow is gone after three frames."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+
+    def made(self, took_ms: float) -> None:
+        """The codes of a frame took that long."""
+        costs = self.costs
+        self.costs = replace(costs, codes_ms=_follow(costs.codes_ms, took_ms))
+
+    def decoded(self, frames: int, took_ms: float) -> None:
+        """A call of the decoder for so many frames took that long: both of its parts move."""
+        costs = self.costs
+        expected_ms = costs.decoded_ms(frames)
+        if expected_ms <= 0:
+            self.costs = replace(costs, decode_ms=took_ms / frames)
+            return
+        factor = _follow(expected_ms, took_ms) / expected_ms
+        self.costs = replace(
+            costs, call_ms=costs.call_ms * factor, decode_ms=costs.decode_ms * factor
+        )
+
+
+def _follow(estimate_ms: float, took_ms: float) -> float:
+    if estimate_ms <= 0:
+        return took_ms
+    took_ms = min(took_ms, _MOST_RATIO * estimate_ms)
+    share = _FOLLOW_UP if took_ms > estimate_ms else _FOLLOW_DOWN
+    return estimate_ms + share * (took_ms - estimate_ms)

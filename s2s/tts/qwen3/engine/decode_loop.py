@@ -37,6 +37,8 @@ class Frame:
     """Frames of the same sampling run before it."""
     codes: Ids
     """int64 [G]."""
+    took_s: float = 0.0
+    """What making it took: the talker's step before it, and the code predictor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ def frames(
         repetition_penalty=generation.repetition_penalty,
         min_new_tokens=generation.min_new_tokens,
     )
+    step_s = 0.0
     for index in count():
         if stale():
             yield Stop(StopReason.STOPPED, index)
@@ -196,7 +199,8 @@ def frames(
         rest = model.predictor.frame(
             states[1], out.hidden, code0, generation.predictor, run.predictor_draws
         )
-        report.predictor_s.append(perf_counter() - began)
+        took_s = perf_counter() - began
+        report.predictor_s.append(took_s)
         report.forward_passes += states[1].forward_passes - passes
         report.frames += 1
         codes = np.concatenate([[code0], rest])
@@ -205,7 +209,7 @@ def frames(
         trailing = 0 if reason is None else watch.trailing_frames(reason)
         report.trailing_frames = trailing
         if not trailing:
-            yield Frame(index, codes)
+            yield Frame(index, codes, step_s + took_s)
         if reason is not None:
             yield Stop(reason, index + 1 - trailing)
             return
@@ -215,8 +219,9 @@ def frames(
             return
         began = perf_counter()
         out = model.talker.step(states[0], model.embeddings.frames(codes[None])[0] + text)
+        step_s = perf_counter() - began
         report.talker_steps += 1
-        report.talker_s.append(perf_counter() - began)
+        report.talker_s.append(step_s)
 
 
 def _check_finite(out: TalkerOutput, frame: int) -> None:

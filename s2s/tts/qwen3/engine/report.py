@@ -7,6 +7,7 @@ from statistics import median
 
 from s2s.tts.base import SegmentReport
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, uninterrupted_start_ms
+from s2s.tts.qwen3.engine.costs import Spent
 from s2s.tts.qwen3.engine.decode_loop import FrameReport
 from s2s.tts.qwen3.engine.stop_rules import StopReason
 
@@ -36,6 +37,16 @@ class Report(FrameReport):
         )
         calls = zip(self.decoded_frames, (1000 * took_s for took_s in self.codec_s), strict=True)
         return Costs.measured(1000 * codes_s, list(calls), overlapped)
+
+    @property
+    def spent(self) -> Spent:
+        """What its frames and calls took."""
+        frames = zip(self.talker_s, self.predictor_s, strict=False)
+        calls = zip(self.decoded_frames, self.codec_s, strict=True)
+        return Spent(
+            tuple(1000 * (talker_s + predictor_s) for talker_s, predictor_s in frames),
+            tuple((count, 1000 * took_s) for count, took_s in calls),
+        )
 
     @property
     def uninterrupted_start_s(self) -> float:

@@ -78,9 +78,11 @@ class Sounding(Generic[D]):
     def _after(self, item: FrameItem, last: bool) -> Chunk | None:
         """The chunk that is due after an item, if any. Raises Stopped when cancelled."""
         match item:
-            case Frame(index=index, codes=codes):
+            case Frame(index=index, codes=codes, took_s=took_s):
                 self._waiting.append(codes)
                 self._frames += 1
+                if index:  # before the first there was no step of the talker
+                    self._schedule.made(1000 * took_s)
                 return self._due(finished=self._text_late(index))
             case Stop(reason=reason, frames=frames):
                 self._report.stop_reason = reason
@@ -107,7 +109,9 @@ class Sounding(Generic[D]):
         codes = np.stack(self._waiting)
         self._waiting.clear()
         pcm = self._decoder.decode(self._state, codes, self._stale)
-        report.codec_s.append(perf_counter() - began_s)
+        took_s = perf_counter() - began_s
+        self._schedule.decoded(len(codes), 1000 * took_s)
+        report.codec_s.append(took_s)
         report.decoded_frames.append(len(codes))
         if self._stale():
             raise Stopped

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakSet
 
 from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.backend import (
@@ -42,12 +43,13 @@ class NativeCore:
         """Build or load the kernel. Raises KernelError."""
         self._setting = setting
         self._pool = ThreadPool(setting.kernels, setting.threads)
-        self._parts: list[NativeTalker | NativePredictor] = []
+        # Weak: a part that was moved elsewhere frees its weights.
+        self._parts: WeakSet[NativeTalker | NativePredictor] = WeakSet()
 
     def talker(self, folder: Path, gpu_layers: int) -> tuple[Talker[State], str]:
         """See `Core`; a graphics card is not used."""
         talker, quant = open_talker(folder, self._setting.spec, self._pool)
-        self._parts.append(talker)
+        self._parts.add(talker)
         return as_talker(talker), quant
 
     def predictor(
@@ -55,7 +57,7 @@ class NativeCore:
     ) -> tuple[DraftingPredictor[PredictorState], str]:
         """See `Core`."""
         predictor, quant = open_predictor(folder, self._setting.spec, self._pool, draft_tokens)
-        self._parts.append(predictor)
+        self._parts.add(predictor)
         return as_predictor(predictor), quant
 
     def use_threads(self, threads: int) -> bool:

@@ -114,6 +114,20 @@ class Enrolment:
         return voice, warnings
 
 
+def open_speaker_encoder(model: str, home: Path, *, threads: int = 1) -> SpeakerEncoder:
+    """What makes a vector of a recording: of a Base checkpoint, by folder, name or hub id.
+
+    Raises Qwen3Error, VoiceError for a model that has none.
+    """
+    folder = find_checkpoint(model, home / CONVERTED_FOLDER)
+    spec, config = read_spec(folder), read_json(folder / "config.json")
+    encoder_spec, weights = _speaker_spec(folder, spec, config), Checkpoint(folder)
+    weights.require(speaker_shapes(encoder_spec))
+    return OnnxSpeakerEncoder.open(
+        encoder_spec, weights, home / GRAPHS_FOLDER, voice_content_hash(folder), threads=threads
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class EnrolledVoice:
     """A voice that was made and kept."""

@@ -9,6 +9,7 @@ import pytest
 
 from s2s.tts.qwen3.calibrate import cache as module
 from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
+from s2s.tts.qwen3.calibrate.conditions import MeasuringConditions
 
 
 def test_it_is_remembered_for_this_machine_alone(
@@ -65,7 +66,9 @@ def test_a_file_that_cannot_be_written_is_only_a_warning(
         ("threads", 0), ("threads", "2"), ("threads", True), ("threads", 10**9),
         ("draft_tokens", -1), ("draft_tokens", 1.5), ("codes_ms", float("nan")),
         ("codes_ms", -1.0), ("codes_ms", float("inf")), ("decode_ms", None), ("call_ms", []),
-        ("overlapped", 1),
+        ("overlapped", 1), ("rtf", -0.5), ("rtf", "fast"), ("conditions", None),
+        ("conditions", {}), ("conditions", {"measured": "", "others_cores": 0.9, "alone": True,
+                                            "utterances": 0}),
     ],
 )  # fmt: skip
 def test_a_number_that_was_never_measured_does_not_count(
@@ -78,6 +81,28 @@ def test_a_number_that_was_never_measured_does_not_count(
     content["models"]["0.6b"][field] = value
     path.write_text(json.dumps(content))
     assert kept.speed("0.6b") is None
+
+
+def test_when_and_how_it_was_measured_is_kept_with_it(tmp_path: Path) -> None:
+    kept = CalibrationCache(tmp_path / "speed.json")
+    how = MeasuringConditions("2026-11-30 12:05 UTC", 0.05, True, 7)
+    kept.keep_speed("0.6b", Speed(2, 0, 20.0, 1.0, 9.0, rtf=0.42).under(how))
+    found = kept.speed("0.6b")
+    assert found is not None
+    assert found.conditions == how
+    assert found.real_time == 0.42
+    assert str(how) == (
+        "measured 2026-11-30 12:05 UTC, nothing else computed, corrected by 7 utterances"
+    )
+
+
+def test_what_a_core_turned_out_to_need_corrects_what_was_measured(tmp_path: Path) -> None:
+    kept = CalibrationCache(tmp_path / "speed.json")
+    kept.keep_backends("q4", {"native": 20.0, "ggml": 24.0, "onnx": float("inf")})
+    kept.correct_backend("q4", "native", 1.3)
+    kept.correct_backend("q4", "onnx", 0.5)
+    kept.correct_backend("q4", "another", 0.5)
+    assert kept.backends("q4") == {"native": 26.0, "ggml": 24.0, "onnx": float("inf")}
 
 
 def test_only_times_of_backends_count(tmp_path: Path) -> None:

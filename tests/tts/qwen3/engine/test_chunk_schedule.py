@@ -19,7 +19,7 @@ from s2s.tts.qwen3.engine.chunk_schedule import (
     ramp_decode_windows,
     uninterrupted_start_ms,
 )
-from tests.tts.qwen3.schedules import chunk_sizes, stall_ms, timeline
+from tests.tts.qwen3.schedules import chunk_sizes, followed, stall_ms, timeline
 
 CONFIGS = st.builds(
     ScheduleConfig,
@@ -121,6 +121,53 @@ def test_with_something_in_reserve_a_slower_moment_is_not_heard(costs: Costs, fr
         costs.codes_ms * 1.05, costs.call_ms * 1.05, costs.decode_ms * 1.05, costs.overlapped
     )
     assert stall_ms(config, frames, slower) == pytest.approx(0, abs=1e-3)
+
+
+def silence_ms(chunks: list[tuple[float, int]]) -> float:
+    return uninterrupted_start_ms(chunks) - chunks[0][0]
+
+
+@given(st.floats(500, 6000), st.floats(1.1, 1.5))
+def test_a_machine_that_becomes_slower_within_an_utterance_is_followed(
+    from_ms: float, times: float
+) -> None:
+    measured = Costs(20.0, 2.0, 9.0)
+    slower = Costs(20.0 * times, 2.0 * times, 9.0 * times)
+
+    def costs_at(now_ms: float) -> Costs:
+        return slower if now_ms >= from_ms else measured
+
+    chunks = followed(edge_schedule(measured), 200, costs_at)
+    assert silence_ms(chunks) == pytest.approx(0, abs=1e-6)
+    assert sum(size for _, size in chunks) == 200
+
+
+def test_a_large_chunk_is_given_up_when_its_frames_take_too_long() -> None:
+    """At whatever moment the machine becomes half as fast: less silence in all."""
+    measured, slower = Costs(20.0, 2.0, 9.0), Costs(40.0, 4.0, 18.0)
+
+    def silence(from_ms: int, *, told: bool) -> float:
+        chunks = followed(
+            edge_schedule(measured),
+            120,
+            lambda ms: slower if ms >= from_ms else measured,
+            told=told,
+        )
+        return silence_ms(chunks)
+
+    moments = range(300, 4000, 50)
+    untold = sum(silence(from_ms, told=False) for from_ms in moments)
+    told = sum(silence(from_ms, told=True) for from_ms in moments)
+    assert told < 0.8 * untold
+
+
+def test_what_is_played_faster_has_to_be_made_faster() -> None:
+    costs = Costs(30.0, 5.0, 12.0)
+    own, faster = edge_schedule(costs), edge_schedule(costs, 1.5)
+    assert faster.initial_codec_chunk_frames >= own.initial_codec_chunk_frames
+    chunks = followed(faster, 200, lambda _: costs)
+    played = [(at_ms * 1.5, size) for at_ms, size in chunks]  # as if played at its own pace
+    assert silence_ms(played) == pytest.approx(0, abs=1e-6)
 
 
 @given(COSTS.filter(keeps_up))
