@@ -15,6 +15,9 @@ class Noted(Unlimited):
         self.running: list[tuple[Work, int]] = []
         self.waits: list[bool] = []
 
+    def computing(self) -> int:
+        return 0
+
     @contextmanager
     def working(self, work: Work, threads: int = 1) -> Iterator[None]:
         self.running.append((work, threads))
