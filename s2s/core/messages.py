@@ -6,6 +6,7 @@ A stream is chunks and exactly one end: `TtsInput`* then `EndOfResponse`; `Audio
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -62,6 +63,9 @@ class AudioIn:
     """When the last sample of the block was captured."""
     attended: bool = True
     """False: nobody listens yet. It is kept only as what comes before the wake word."""
+    over_echo_db: float = math.inf
+    """By how much it is louder than the assistant's own echo that is to be expected in it. Infinite
+    where none is: only then it tells of the room's noise."""
 
 
 @dataclass(frozen=True, slots=True)

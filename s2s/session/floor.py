@@ -47,10 +47,13 @@ class AssistantFloor:
         return self._transport.can_take_back
 
     def is_own_voice(self, text: str) -> bool:
-        own = self._recent.echoes(text)
-        if own:
-            self._transport.own_voice_heard()
-        return own
+        return self._recent.echoes(text)
+
+    def other_words(self, text: str) -> str:
+        return self._recent.others(text, self._playback.heard_text)
+
+    def own_voice_heard(self) -> None:
+        self._transport.own_voice_heard()
 
     def duck(self) -> None:
         self._playback.set_output(PlaybackMode.DUCKED)

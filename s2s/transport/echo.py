@@ -1,14 +1,14 @@
 """The assistant's own voice in the microphone: cancelled, measured, and if need be worked around.
 
-Three lines of defence for open speakers, in order: `EchoCanceller` takes the played sound out of
-the microphone's; `DuplexGuard` measures how well that works and, where it does not, asks for half
-duplex (nothing is heard while the assistant speaks) and says so; `is_echo` recognises the
-assistant's own words in a transcript. Everything is at 16 kHz. Knows no device and no clock.
+The first and the last line of defence for open speakers: `EchoCanceller` takes the played sound out
+of the microphone's; `DuplexGuard` measures how much is left and, where that is as loud as the
+person, asks for half duplex (nothing is heard while the assistant speaks) and says so. Between them
+are `expected_echo` and the words (`session/own_words`). Everything is at 16 kHz. Knows no device
+and no clock.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass
 
@@ -100,6 +100,9 @@ class DuplexConfig:
     """From this one on, full duplex comes back."""
     audible_db: float = 8.0
     """Echo counts from this much above the room's noise."""
+    masking_db: float = 0.0
+    """Rest of an echo that is louder than the person by more hides what they say. Below it, the
+    second line tells them apart, however little the canceller does."""
     self_heard: int = 2
     """So many transcripts of the assistant's own words within a minute mean half duplex."""
 
@@ -122,6 +125,8 @@ _FEWEST = 10
 _PLAYING_DB = -50.0
 _QUIET_ROOM_DB = -65.0
 _TAIL_MEASURES = 4
+_PERSON_DB = 15.0
+"""What is this much above the room's noise while nothing plays is the person."""
 
 HALF_DUPLEX = "The microphone hears the speaker ({reason}): you cannot interrupt by voice now. "
 HALF_DUPLEX += "Use headphones or turn the volume down."
@@ -142,6 +147,8 @@ class DuplexGuard:
         self._measures: deque[tuple[float, float]] = deque(maxlen=_MEASURES)
         """Level in the microphone and after the canceller while something plays, dB."""
         self._noise: deque[float] = deque(maxlen=_MEASURES)
+        self._person: deque[float] = deque(maxlen=_MEASURES)
+        self._known = self._with_person = False
         self._played_samples = 0
         self._since_played = _TAIL_MEASURES
         self._half = False
@@ -152,7 +159,7 @@ class DuplexGuard:
     @property
     def warming_up(self) -> bool:
         """Too little was played to trust the canceller. Over early where there is no echo."""
-        if len(self._measures) >= _FEWEST and not self._echo_heard():
+        if self._known or (len(self._measures) >= _FEWEST and not self._echo_heard()):
             return False
         return self._played_samples < self.config.warm_up_s * PIPELINE_HZ
 
@@ -169,32 +176,50 @@ class DuplexGuard:
             return None
         return float(np.median([heard - left for heard, left in self._measures]))
 
-    def hear(self, near: Block, far: Block, cleaned: Block) -> str | None:
+    def hear(
+        self,
+        near: Block,
+        far: Block,
+        cleaned: Block,
+        *,
+        known: bool = False,
+        person: bool = False,
+    ) -> str | None:
         """Measure one block.
 
         Args:
             near: what the microphone heard, float32 [samples] at 16 kHz.
             far: what was played meanwhile, float32 [samples].
             cleaned: what the canceller left of `near`; `near` itself where there is none.
+            known: the second line knows what echo to expect, and needs no warm-up.
+            person: no echo explains this block: it does not count.
 
         Returns:
             what to tell the person when the mode changes, else None.
         """
+        self._known = known
+        self._with_person = self._with_person or person
         self._parts.append((near, far, cleaned))
         self._collected += len(near)
         self._heard_samples += len(near)
         if self._collected < _MEASURE_SAMPLES:
             return None
         near, far, cleaned = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        with_person, self._with_person = self._with_person, False
         self._parts, self._collected = [], 0
         if rms_db(far) > _PLAYING_DB:
             self._played_samples += len(far)
             self._since_played = 0
+            if with_person:
+                return None
             self._measures.append((_bounded_db(near), _bounded_db(cleaned)))
             return self._judge()
         self._since_played += 1
         if self._since_played > _TAIL_MEASURES:
-            self._noise.append(_bounded_db(near))
+            level_db = _bounded_db(near)
+            self._noise.append(level_db)
+            if level_db > self._noise_db() + _PERSON_DB:
+                self._person.append(level_db)
         return None
 
     def self_heard(self) -> str | None:
@@ -211,15 +236,26 @@ class DuplexGuard:
         if erle_db is None or self.warming_up:
             return None
         self._forget_strikes()
-        left_db = float(np.median([left for _, left in self._measures])) - self._noise_db()
-        if not self._half and left_db > self.config.audible_db:
-            if erle_db < self.config.min_erle_db:
-                self._half = True
-                return HALF_DUPLEX.format(reason=f"only {erle_db:.0f} dB of echo cancelled")
-        elif self._half and erle_db >= self.config.good_erle_db and not self._strikes:
+        left_db = float(np.median([left for _, left in self._measures]))
+        hidden = self._hides(left_db, erle_db)
+        if not self._half and hidden:
+            self._half = True
+            return HALF_DUPLEX.format(reason=f"only {erle_db:.0f} dB of echo cancelled")
+        spoken = len(self._person) >= _FEWEST
+        clear = erle_db >= self.config.good_erle_db or (spoken and not hidden)
+        if self._half and clear and not self._strikes:
             self._half = False
             return FULL_DUPLEX.format(erle=erle_db)
         return None
+
+    def _hides(self, left_db: float, erle_db: float) -> bool:
+        """Whether the rest of the echo hides the person; as loud as is usual until they spoke."""
+        if erle_db >= self.config.min_erle_db:
+            return False
+        if len(self._person) < _FEWEST:
+            return left_db - self._noise_db() > self.config.audible_db
+        person_db = float(np.median(self._person))
+        return left_db > person_db + self.config.masking_db
 
     def _forget_strikes(self) -> None:
         while self._strikes and self._heard_samples - self._strikes[0] > 60 * PIPELINE_HZ:
@@ -236,49 +272,3 @@ class DuplexGuard:
 
 def _bounded_db(block: Block) -> float:
     return max(rms_db(block), -100.0)
-
-
-# --- recognising it ------------------------------------------------------------------------------
-
-_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W_]+(?:'[^\W_]+)*")
-_MIN_WORDS = 3
-_SAME_WORDS = 0.75
-_SLACK_WORDS = 3
-
-
-def is_echo(transcript: str, spoken: str) -> bool:
-    """Whether `transcript` is the assistant's own words, heard through the speaker.
-
-    It is when three quarters of its words stand in the same order, close together, in what the
-    assistant said. Fewer than three words are never taken for echo: "stop" must work even while
-    the assistant says "stop".
-
-    Args:
-        transcript: what the microphone is supposed to have heard.
-        spoken: what the assistant said lately (up to half a minute is enough).
-    """
-    heard = _words(transcript)
-    said = _words(spoken)
-    if len(heard) < _MIN_WORDS or not said:
-        return False
-    needed = int(np.ceil(_SAME_WORDS * len(heard)))
-    width = len(heard) + _SLACK_WORDS
-    starts = range(max(1, len(said) - width + 1))
-    return any(_in_order(heard, said[start : start + width]) >= needed for start in starts)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower().replace("’", "'"))
-
-
-def _in_order(one: list[str], two: list[str]) -> int:
-    """Length of the longest common subsequence of words."""
-    lengths = [0] * (len(two) + 1)
-    for word in one:
-        before = 0
-        for i, other in enumerate(two, start=1):
-            before, lengths[i] = (
-                lengths[i],
-                before + 1 if word == other else max(lengths[i], lengths[i - 1]),
-            )
-    return lengths[-1]

@@ -7,6 +7,7 @@ opened again, while the other goes on.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -204,9 +205,12 @@ class LocalTransport:
             self._samples += len(frame)
             captured_s = now_s - (behind + left * BLOCK_SAMPLES) / PIPELINE_HZ
             cleaned = self._echo.clean(frame)
+            block = cleaned.block
             if self._suppressor is not None:
-                cleaned = self._suppressor.process(cleaned)
-            heard(AudioIn(self._gain.process(cleaned), self._samples, captured_s))
+                block = self._suppressor.process(block)
+            over_db = cleaned.over_echo_db
+            block = self._gain.process(block, echo=over_db < math.inf)
+            heard(AudioIn(block, self._samples, captured_s, over_echo_db=over_db))
         if frames and (hint := self._gain.hint(self.input.name)) is not None:
             self._notice(hint)
 

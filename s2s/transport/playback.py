@@ -100,6 +100,11 @@ class Playback:
             return self._current is not None or bool(self._marks)
 
     @property
+    def heard_text(self) -> str:
+        """The part of the newest answer that was played until now."""
+        return self._heard
+
+    @property
     def output(self) -> PlaybackMode:
         return self._output
 

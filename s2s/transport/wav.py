@@ -111,7 +111,7 @@ class WavTransport:
             quiet = tick()
             sample += BLOCK_SAMPLES
             self._clock.wait_until(start_s + sample / PIPELINE_HZ)
-            heard(AudioIn(window, sample, start_s + sample / PIPELINE_HZ))
+            heard(self._hear(window, sample, start_s + sample / PIPELINE_HZ))
             if not quiet or self._script.speaking:
                 quiet_since = sample
 
@@ -140,6 +140,10 @@ class WavTransport:
             AudioError: the file cannot be written.
         """
         write_wav(path, self.stereo() if stereo else self.assistant(), self._playback.rate_hz)
+
+    def _hear(self, window: Block, end_sample: int, at_s: float) -> AudioIn:
+        """What the microphone makes of float32 [512], which the person says up to then."""
+        return AudioIn(window, end_sample, at_s)
 
     def _play_until(self, sample: int, end: int, start_s: float) -> None:
         """Play tick by tick; while there is nothing to play, sleep instead of ticking."""

@@ -91,6 +91,14 @@ class Floor(Protocol):
         """Whether `text`, heard by the microphone, is what the assistant says itself."""
         ...
 
+    def other_words(self, text: str) -> str:
+        """`text`, heard by the microphone, without what the assistant was just saying itself."""
+        ...
+
+    def own_voice_heard(self) -> None:
+        """The assistant was taken for a person: what it said itself was written down."""
+        ...
+
     def duck(self) -> None:
         """Turn the answer down."""
         ...

@@ -172,13 +172,13 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._close_if_over()
         block = np.zeros_like(message.block) if self._overlap.input_muted else message.block
         probability = self._vad.probability(block) if message.attended else 0.0
+        probability = self._overlap.beyond_echo(probability, message.over_echo_db)
         for event in self._segmenter.push(block, probability):
             yield from self._on(event)
         segmenter = self._segmenter
         active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
         self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
-        falling_silent = self._falling_silent()
-        if falling_silent is not None:
+        if (falling_silent := self._falling_silent()) is not None:
             falling_silent.judged_sample = segmenter.sample
             yield self._partial(falling_silent)
             self._judge(falling_silent)

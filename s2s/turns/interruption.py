@@ -90,6 +90,11 @@ class InterruptionConfig:
         400,
         "One short word in less active speech than this is a misheard backchannel, not content.",
     )
+    echo_bar_db: float = setting(
+        6.0,
+        "By how much speech must be louder than the assistant's own echo, where one is expected in "
+        "the microphone.",
+    )
     half_duplex: bool = setting(
         False,
         "Speech does nothing while the assistant speaks: for open speakers without echo canceller.",

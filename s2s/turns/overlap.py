@@ -22,6 +22,7 @@ from s2s.turns.interruption import (
     Restore,
     Resume,
 )
+from s2s.turns.over_echo import OverEcho
 from s2s.turns.provisional import TakingBack
 
 
@@ -35,6 +36,8 @@ class Overlap:
         self._events = state.events
         self._provisional = TakingBack(floor, state.turns, state.events)
         self._open = False
+        self._over_echo = OverEcho(config.echo_bar_db)
+        self._own_voice_told = False
 
     @property
     def input_muted(self) -> bool:
@@ -66,14 +69,22 @@ class Overlap:
         self._open = False
         self._provisional.over(sample)
 
+    def beyond_echo(self, probability: float, over_echo_db: float) -> float:
+        """The speech probability of a window, by what the assistant's own echo leaves of it."""
+        return self._over_echo.probability(probability, over_echo_db)
+
     def window(self, sample: int, active_ms: float, probability: float) -> None:
         """A window was heard; `active_ms` of speech since the onset, with that probability."""
         self._follow_playback(sample)
+        if not self._over_echo.clear:
+            probability = 0.0  # sound alone proves nothing: it takes words
         self._apply(self._rules.window(sample, active_ms, probability), sample)
 
     def onset(self, sample: int, turn: TurnId | None) -> None:
         """Something like speech begins. The open `turn`, if it is not committed, is held back, and
         an answer that had begun to it is silent."""
+        self._over_echo.onset()
+        self._own_voice_told = False
         if turn is not None and not self._open and self._provisional.onset(turn, sample):
             return
         self._follow_playback(sample)
@@ -106,7 +117,8 @@ class Overlap:
         `stable` is its beginning that will not change, None when it is all that was said. A
         backchannel is an answer where the reply has ended meanwhile, and was a question.
         """
-        if self._floor.is_own_voice(text):
+        text, stable = self._without_own_words(text, stable)
+        if not text:
             return False
         waiting = self._rules.awaiting_words
         decisions = self._rules.words(sample, text, stable=stable)
@@ -121,6 +133,21 @@ class Overlap:
             self._interrupt(sample, "late words")
         self._open = False
         return True
+
+    def _without_own_words(self, text: str, stable: str | None) -> tuple[str, str | None]:
+        """`text`, and its beginning that will not change, without what the assistant says itself;
+        "" where that is all."""
+        if self._floor.is_own_voice(text):
+            if not self._own_voice_told:
+                self._own_voice_told = True
+                self._floor.own_voice_heard()
+            return "", None
+        if self._over_echo.clear or self._rules.meaning(text, stable) == "stop":
+            return text, stable
+        others = self._floor.other_words(text)
+        if others == text:
+            return text, stable
+        return others, None if stable is None else self._floor.other_words(stable)
 
     def _follow_playback(self, sample: int) -> None:
         playing = self._floor.playing

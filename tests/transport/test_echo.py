@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, read_wav, rms_db
 from s2s.models.store import Store
@@ -15,7 +13,6 @@ from s2s.transport.echo import (
     DuplexConfig,
     DuplexGuard,
     EchoCanceller,
-    is_echo,
 )
 from s2s.turns.segmenter import Segmenter, Started
 from s2s.turns.vad import SileroVad
@@ -193,52 +190,3 @@ def test_hearing_its_own_words_twice_in_a_minute_means_half_duplex() -> None:
 def test_a_wrong_config_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"\d"):
         DuplexConfig(**wrong)  # pyright: ignore[reportArgumentType]
-
-
-# --- own words -----------------------------------------------------------------------------------
-
-SPOKEN = (
-    "The capital of France is Paris. It lies on the Seine, and about two million people live "
-    "there. You can stop me at any time."
-)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The capital of France is Paris.",
-        "capital of Frances Paris",
-        "two million people live there",
-        "lies on the sane and about two million people",
-    ],
-)
-def test_own_words_are_recognised(text: str) -> None:
-    assert is_echo(text, SPOKEN)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Stop.",
-        "stop me",
-        "What is the capital of Italy?",
-        "How many people live in Berlin?",
-        "Okay, and what about the river?",
-        "Can you tell me the time in Paris, please?",
-    ],
-)
-def test_the_person_is_not_taken_for_echo(text: str) -> None:
-    assert not is_echo(text, SPOKEN)
-
-
-def test_languages_without_spaces() -> None:
-    assert is_echo("法国的首都", "法国的首都是巴黎。")
-    assert not is_echo("今天天气怎么样", "法国的首都是巴黎。")
-
-
-@given(st.text(max_size=80))
-def test_everything_of_three_words_said_is_echo_of_itself(text: str) -> None:
-    three = text + " one two three"
-    assert is_echo(three, three)
-    assert not is_echo(three, "")

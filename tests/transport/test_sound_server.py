@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.core.audio import rms_db
+from s2s.bench.interruptions import voice
+from s2s.core.audio import PIPELINE_HZ, rms_db, write_wav
+from s2s.models.resources import Resources
+from s2s.models.store import Store
 from tests.support.recordings import DATA
 from tests.support.sound_server import RATE_HZ, Program, SoundServer
 
@@ -114,3 +117,38 @@ def test_a_loudspeaker_in_the_microphone_interrupts_nobody(server: SoundServer, 
     assert shown.count("you  ") == shown.count(HEARD) == 2
     if "underrun" not in shown:  # where the machine is too busy for the device, no echo is known
         assert "interrupted" not in shown
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A question with a long answer, and an order, by a voice that is not the assistant's."""
+    folder = tmp_path_factory.mktemp("spoken")
+    say = voice("hibari-slow", Resources(Store(), 1))
+    files: dict[str, Path] = {}
+    for name, text in (
+        ("question", "Please tell me a long story about whales."),
+        ("stop", "Stop."),
+    ):
+        files[name] = folder / f"{name}.wav"
+        quiet = np.zeros(PIPELINE_HZ // 10, dtype=np.float32)
+        write_wav(files[name], np.concatenate([quiet, say(text), quiet]), PIPELINE_HZ)
+    return files
+
+
+@pytest.mark.parametrize("latency_ms", [20, 120, 250])
+def test_stop_is_heard_beside_an_open_loudspeaker(
+    server: SoundServer, program: Program, spoken: dict[str, Path], latency_ms: int
+):
+    """At the first answer, when the room is not known yet, and at the second."""
+    server.plug("clock", 48_000)
+    server.loop_back(latency_ms)
+    program.wait_for("ready in")
+    for _ in range(2):
+        server.say(spoken["question"])
+        program.wait_for("s2s  ")
+        server.wait_a_recording("clock", QUESTION)
+        server.say(spoken["stop"])
+        program.wait_for("(interrupted")
+    assert program.end() == 0
+    shown = "".join(program.lines)
+    assert shown.count("you  ") == 2, shown

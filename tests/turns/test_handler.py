@@ -37,6 +37,12 @@ class Quiet:
     def is_own_voice(self, text: str) -> bool:
         return False
 
+    def other_words(self, text: str) -> str:
+        return text
+
+    def own_voice_heard(self) -> None:
+        self.done.append("own voice")
+
     def duck(self) -> None:
         self.done.append("duck")
 

@@ -108,13 +108,16 @@ class MicrophoneGain:
     def gain_db(self) -> float:
         return self._gain_db
 
-    def process(self, block: Block) -> Block:
-        """`block` float32 [512 at 16 kHz] as it is to be heard."""
+    def process(self, block: Block, *, echo: bool = False) -> Block:
+        """`block` float32 [512 at 16 kHz] as it is to be heard. Nothing is learned of the person or
+        the room from one with the assistant's own `echo` in it."""
         self._samples += len(block)
         self._only_zeros = self._only_zeros and not block.any()
-        self._levels.append(max(_FLOOR_DB, rms_db(block - block.mean())))
-        self._listen()
-        gain_db = min(self._gain_db, max(0.0, LOUDEST_DB - self._levels[-1]))
+        level_db = max(_FLOOR_DB, rms_db(block - block.mean()))
+        if not echo:
+            self._levels.append(level_db)
+            self._listen()
+        gain_db = min(self._gain_db, max(0.0, LOUDEST_DB - level_db))
         before, self._factor = self._factor, 10 ** (gain_db / 20)
         if before == self._factor == 1.0:
             return block

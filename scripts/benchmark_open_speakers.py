@@ -1,0 +1,9 @@
+"""Measure conversations beside an open loudspeaker: interruptions by itself, and by people.
+
+See `s2s.bench.open_speakers.command`.
+"""
+
+from s2s.bench.open_speakers.command import main
+
+if __name__ == "__main__":
+    main()
