@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 
 from s2s.core.audio import BLOCK_SAMPLES
+from s2s.core.cancel import CancelScope
+from s2s.core.clock import ManualClock
 from s2s.core.events import Event
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
 from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.overlap import Overlap
 
@@ -19,6 +24,7 @@ class Floor:
         self.playing = True
         self.asks = False
         self.half_duplex = False
+        self.can_take_back = False
         self.done: list[str] = []
         self._spoken = spoken.split()
 
@@ -50,7 +56,11 @@ class Rig:
     def __init__(self, spoken: str = "") -> None:
         self.floor = Floor(spoken)
         events: list[Event] = []
-        self.overlap = Overlap(InterruptionConfig(), self.floor, events.append)
+        clock = ManualClock()
+        state = SessionState(
+            CancelScope(clock), SpeculativeTurns(clock), clock, Metrics(), events.append
+        )
+        self.overlap = Overlap(InterruptionConfig(), self.floor, state)
         self.sample = 0
         self._active = 0
 
@@ -59,7 +69,7 @@ class Rig:
             self.overlap.beyond_echo(0.95, over_echo_db)
             self.sample += BLOCK_SAMPLES
             if not self._active:
-                self.overlap.onset(self.sample)
+                self.overlap.onset(self.sample, None)
             self._active += BLOCK_SAMPLES
             self.overlap.window(self.sample, self._active / 16, 0.95)
         return self
