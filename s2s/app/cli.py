@@ -193,10 +193,22 @@ def _run_voices(options: argparse.Namespace, store: Store) -> int:
             return voices.voices_add(store, options.name)
         case "split":
             return voices.voices_split(store, options.name, anew=options.anew)
+        case "me":
+            return _run_me(options, store)
         case "verify":
             return voices.voices_verify(store, options.name, options.original)
         case _:
             return voices.voices_list(store)
+
+
+def _run_me(options: argparse.Namespace, store: Store) -> int:
+    from s2s.app import my_voice
+
+    if options.erase:
+        return my_voice.erase_me(store)
+    if options.show:
+        return my_voice.show_me(store)
+    return my_voice.enrol_me(_config(options), store, options.from_file)
 
 
 def _config(options: argparse.Namespace) -> Config:
@@ -328,6 +340,12 @@ def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.Argumen
     )
     add.add_argument("--text", default="", help="every word that is said in the recording")
     add.add_argument("--model", default="0.6b-base", help="the Qwen3-TTS Base model it is for")
+    me = actions.add_parser("me", help="answer only my voice: enrol it", parents=[common])
+    me.add_argument(
+        "--from", type=Path, dest="from_file", metavar="FILE", help="not from the microphone"
+    )
+    me.add_argument("--show", action="store_true", help="tell what is kept, and where")
+    me.add_argument("--erase", action="store_true", help="forget my voice: everybody is answered")
     split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])
     split.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
     split.add_argument("--anew", action="store_true", help="even if that was done before")

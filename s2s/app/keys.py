@@ -43,6 +43,10 @@ class Conversation(Protocol):
         """The talk key went down or up."""
         ...
 
+    def take_up_dropped(self) -> None:
+        """Answer what was dropped last."""
+        ...
+
     def interrupt(self) -> None:
         """Silence the assistant at once."""
         ...
@@ -80,6 +84,8 @@ class Keys:
                 self._conversation.talk(self._talk.down)
             elif key == MUTE:
                 self._conversation.mute(not self._conversation.muted)
+            elif key == TAKE_UP:
+                self._conversation.take_up_dropped()
             elif key == STOP:
                 self._conversation.interrupt()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from s2s.app.my_voice import own_voice
 from s2s.app.together import Together
 from s2s.config import registry
 from s2s.config.schema import Config
@@ -100,7 +101,12 @@ def _loaded(
         ),
     )
     together.wait()
-    models = Models(vad, end_of_turn, stt.made, llm.made, tts.made, wake_word=wake_word)
+    own = own_voice(config, store)
+    if own is not None:
+        notice("listens to your voice alone (python -m s2s voices me --erase: to everybody)")
+    models = Models(
+        vad, end_of_turn, stt.made, llm.made, tts.made, wake_word=wake_word, own_voice=own
+    )
     warm_up(models, config.session)
     rtf = real_time_factor(models.synthesizer)
     if isinstance(models.synthesizer, Measured):

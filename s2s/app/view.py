@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.text import Text
 
-from s2s.app.keys import Keys, usable
+from s2s.app.keys import TAKE_UP, Keys, usable
 from s2s.app.loading import Threads
 from s2s.config.schema import Config
 from s2s.core.events import (
@@ -22,6 +22,7 @@ from s2s.core.events import (
     NothingSpoken,
     Notice,
     ResponseDone,
+    SpeechDropped,
     StopHeard,
     TakenBack,
     ToolCalled,
@@ -38,6 +39,7 @@ MICROPHONE: dict[Listening, str] = {
     "waiting": "(not listening: Space talks)",
     "talking": "(listening: Space sends it)",
 }
+TAKE_UP_HINT = f"{TAKE_UP} answers it"
 
 
 REMARKS = {
@@ -64,8 +66,8 @@ class View:
                     self._over(Text(f"you  … {text}", style="bright_black"))
                 case Heard(final=True, text=text):
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
-                case NothingHeard():
-                    self._line(Text("     (no words were heard)", style="bright_black"))
+                case NothingHeard() | SpeechDropped():
+                    self._line(_unanswered(event))
                 case StopHeard(text=text):
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
                     self._line(Text("     (stopped)", style="bright_black"))
@@ -153,6 +155,14 @@ class View:
         if self._partial:
             self._console.print(" " * (self._console.width - 1), end="\r")
             self._partial = False
+
+
+def _unanswered(event: NothingHeard | SpeechDropped) -> Text:
+    """That nothing answers; why, and what to do if it was meant after all."""
+    if isinstance(event, NothingHeard):
+        return Text("     (no words were heard)", style="bright_black")
+    said = f" “{' '.join(event.text.split())}”" if event.text.strip() else ""
+    return Text(f"     (not answered:{said} {event.reason}; {TAKE_UP_HINT})", style="bright_black")
 
 
 def _parts(timeline: Timeline) -> str:

@@ -84,6 +84,17 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechDropped:
+    """What was said is not answered: it seems not to be meant for the assistant. It can be taken
+    up after all (`Session.take_up_dropped`)."""
+
+    turn: TurnId
+    text: str
+    """What is known of its words; "" when they were not written down."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseStarted:
     """The assistant answers."""
 
@@ -155,6 +166,7 @@ Event = (
     | MicrophoneState
     | ProvisionalStart
     | TakenBack
+    | SpeechDropped
     | ResponseStarted
     | AnswerText
     | ToolCalled

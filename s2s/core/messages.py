@@ -85,6 +85,11 @@ class WakeWord:
 Order = TalkKey | WakeWord
 
 
+@dataclass(frozen=True, slots=True)
+class TakeUpDropped:
+    """Answer what was dropped last, whoever said it."""
+
+
 # --- turns -> stt ------------------------------------------------------------------------------
 
 
@@ -113,6 +118,8 @@ class PartialTranscript:
     turn: TurnId
     audio_samples: int
     """Samples of the turn that were heard for it."""
+    confidence: float | None = None
+    """Mean natural logarithm of the probability of what was written; None when not known."""
 
 
 @dataclass(frozen=True, slots=True)

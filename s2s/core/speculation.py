@@ -244,6 +244,13 @@ class SpeculativeTurns:
         self._listeners.tell()
         return revised
 
+    def forget(self, turn_id: str) -> None:
+        """The turn is not to be answered: all work on it is stale, for ever."""
+        with self._changed:
+            self._turns.pop(turn_id, None)
+            self._changed.notify_all()
+        self._listeners.tell()
+
     def wake(self) -> None:
         """Let everyone who waits look at `stale` again (after an interruption)."""
         with self._changed:

@@ -8,7 +8,7 @@ from s2s.core.work import Compute, Unlimited
 from s2s.llm.base import ChatModel
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
-from s2s.turns.base import TurnEnd, VadModel, WakeModel
+from s2s.turns.base import OwnVoice, TurnEnd, VadModel, WakeModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,5 +24,7 @@ class Models:
     """Seconds of work that the synthesizer takes for a second of speech on this machine."""
     wake_word: WakeModel | None = None
     """What must be said before anything counts; None where everything does."""
+    own_voice: OwnVoice | None = None
+    """The voice that is listened to; None: everybody."""
     compute: Compute = field(default_factory=Unlimited)
     """Decides who computes, for all of them."""

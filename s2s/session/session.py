@@ -13,7 +13,7 @@ from s2s.core.cancel import CancelScope
 from s2s.core.channel import Channel, Closed
 from s2s.core.clock import Clock, SystemClock
 from s2s.core.events import EventSink, to_all
-from s2s.core.messages import AudioIn, LlmInput
+from s2s.core.messages import AudioIn, LlmInput, TakeUpDropped
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
@@ -92,6 +92,7 @@ class Session:
             config.turns,
             session_id=f"s{next(_session_numbers)}",
             language=config.language,
+            own_voice=models.own_voice,
         )
         stt = SttHandler(
             models.transcriber,
@@ -135,6 +136,10 @@ class Session:
     def interrupt(self) -> None:
         """Silence the assistant at once and for good, as if the person had. From any thread."""
         self._floor.interrupt()
+
+    def take_up_dropped(self) -> None:
+        """Answer what was dropped last as not meant for the assistant. From any thread."""
+        self._microphone.offer(TakeUpDropped())
 
     @property
     def muted(self) -> bool:

@@ -20,6 +20,9 @@ class Transcription:
     """ISO 639-1 code, or None when the backend cannot tell."""
     tokens: tuple[int, ...] = ()
     """The backend's own token ids of `text`; a later call on more audio may reuse them."""
+    confidence: float | None = None
+    """Mean natural logarithm of the probability of what was written, at most 0; None when the
+    backend does not tell."""
 
 
 class SttError(StageError):

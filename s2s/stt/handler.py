@@ -101,7 +101,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
             self._words = result
         elif self._stable and self._words is not None:
             result = self._words  # two hypotheses agreed on words: they were not nothing
-        self._on_partial(self._partial(speech, result.text))
+        self._on_partial(self._partial(speech, result))
         if speech.final:
             self._state.metrics.mark(speech.turn, "transcript", self._state.clock.now())
             yield Transcript(
@@ -135,9 +135,9 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._stable = []
         self._previous = []
 
-    def _partial(self, speech: Speech, text: str) -> PartialTranscript:
+    def _partial(self, speech: Speech, heard: Transcription) -> PartialTranscript:
         """Words on which two hypotheses in a row agree are stable, and only ever grow."""
-        words = text.split()
+        words = heard.text.split()
         agreed = 0
         for old, new in zip(self._previous, words, strict=False):
             if _bare(old) != _bare(new):
@@ -146,7 +146,10 @@ class SttHandler(Handler[SttInput, LlmInput]):
         if agreed > len(self._stable):
             self._stable += words[len(self._stable) : agreed]
         self._previous = words
-        return PartialTranscript(text, " ".join(self._stable), speech.turn, len(speech.audio))
+        stable = " ".join(self._stable)
+        return PartialTranscript(
+            heard.text, stable, speech.turn, len(speech.audio), heard.confidence
+        )
 
 
 def _bare(word: str) -> str:

@@ -89,15 +89,19 @@ class Moonshine:
         audio = sound(audio)
         drafts = _split(earlier.tokens) if earlier is not None else []
         spoken: list[list[int]] = []
+        log_probs: list[float] = []
         windows = quiet_windows(audio, int(self._config.window_s * PIPELINE_HZ))
         for index, window in enumerate(windows):
             if stop():
                 break
             draft = drafts[index] if index < len(drafts) else []
-            spoken.append(self._window(self._model, audio[window], draft, stop))
+            words = self._window(self._model, audio[window], draft, stop)
+            spoken.append(words.tokens)
+            log_probs += words.log_probs
         texts = (detokenize(tokens, self._pieces) for tokens in spoken)
         text = unquoted(" ".join(filter(None, texts)))
-        return Transcription(text, "en", _join(spoken))
+        confidence = sum(log_probs) / len(log_probs) if log_probs else None
+        return Transcription(text, "en", _join(spoken), confidence)
 
     def warm(self) -> None:
         """Run encoder and decoder once on a second of quiet noise."""
@@ -110,13 +114,13 @@ class Moonshine:
 
     def _window(
         self, model: MoonshineModel, audio: Block, draft: list[int], stop: Callable[[], bool]
-    ) -> list[int]:
-        """Tokens spoken in one window, without start and end token."""
+    ) -> Hypothesis:
+        """What was spoken in one window."""
         if is_silent(audio, self._config.silence_db):
-            return []
+            return Hypothesis()
         limit = max(2, int(len(audio) / PIPELINE_HZ * self._config.tokens_per_s))
         words = decode(model, audio, limit, draft[: limit - 1], stop)
-        return words.tokens if is_speech(words, self._pieces) else []
+        return words if is_speech(words, self._pieces) else Hypothesis()
 
 
 _QUOTES = ('"', "'", "\u201c", "\u2018")

@@ -64,6 +64,15 @@ class TurnEnd(Protocol):
         ...
 
 
+class OwnVoice(Protocol):
+    """The voice of the person who is listened to. Safe from any thread: it keeps no state."""
+
+    def likeness(self, audio: Block) -> float:
+        """How like that voice the speech `audio`, float32 [samples] at 16 kHz, is: cosine in
+        [-1, 1]; 0 for too little of it."""
+        ...
+
+
 class Floor(Protocol):
     """Who may speak: the turns stage asks whether the assistant does, and takes the floor."""
 

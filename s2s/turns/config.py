@@ -10,6 +10,7 @@ from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.orders.input_gate import InputConfig
 from s2s.turns.provisional import ProvisionalConfig
 from s2s.turns.segmenter import SegmenterConfig
+from s2s.turns.speaker.config import SpeakerConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ class TurnsConfig:
     )
     interruption: InterruptionConfig = made_setting(
         InterruptionConfig, "What speech does while the assistant speaks."
+    )
+    speaker: SpeakerConfig = made_setting(
+        SpeakerConfig, "Only my voice: who is answered, and who interrupts."
     )
     partial_interval_ms: int = setting(
         500, "What is being said is written down this often; 0: only when it is complete."

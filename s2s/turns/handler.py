@@ -8,12 +8,11 @@ models take is not added to them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
-from s2s.core.events import Heard, NothingHeard, Notice, SpeechStarted, SpeechStopped
+from s2s.core.events import Heard, Notice, SpeechStarted, SpeechStopped
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AudioIn,
@@ -22,14 +21,13 @@ from s2s.core.messages import (
     SessionEnd,
     Speech,
     SttInput,
+    TakeUpDropped,
     TurnId,
 )
-from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
-from s2s.core.work import Work
-from s2s.turns.base import Floor, TurnEnd, Vad
+from s2s.turns.base import Floor, OwnVoice, TurnEnd, Vad
 from s2s.turns.config import TurnsConfig
-from s2s.turns.endpoint import grace_ms
+from s2s.turns.open_turn import OpenTurn, TurnEnds
 from s2s.turns.orders.orders import Orders
 from s2s.turns.overlap import Overlap
 from s2s.turns.segmenter import (
@@ -42,7 +40,10 @@ from s2s.turns.segmenter import (
     Started,
     TurnClosed,
     TurnCut,
+    TurnWithdrawn,
 )
+from s2s.turns.speaker.attention import NOT_YOUR_VOICE, Attention
+from s2s.turns.speaker.gate import OthersSpeech, PassedWindow
 
 OVERLAP_PARTIAL_MS = 192
 """Speech over a reply is written down this often: twice before its words decide, at the latest
@@ -50,33 +51,7 @@ half a second after it began."""
 TRANSCRIPT_WAIT_MS = 10_000
 """What was said over a reply is waited for this long, however slow the recogniser is."""
 
-TurnInput = AudioIn | PartialTranscript | Order | SessionEnd
-
-
-@dataclass(slots=True)
-class _Turn:
-    """The open turn, as far as it is known. Times are samples of the session."""
-
-    id: TurnId
-    text: str = ""
-    """What the speaker seems to have said so far."""
-    end_sample: int | None = None
-    """Its provisional end, one past the last sample of speech, while the speaker pauses."""
-    judged_sample: int = 0
-    """One past the audio that was sent and judged at the last first window of silence."""
-    complete_probability: float | None = None
-    """What the end-of-turn model made of it last; None without one."""
-    sent_samples: int = 0
-    """Length of what was last sent to be written down."""
-    read_samples: int = 0
-    """Length of what its last transcript is of."""
-    told_empty: bool = False
-    """That this revision holds no words was told."""
-
-    @property
-    def all_read(self) -> bool:
-        """The last transcript is of all that was sent."""
-        return self.read_samples >= self.sent_samples
+TurnInput = AudioIn | PartialTranscript | Order | TakeUpDropped | SessionEnd
 
 
 class TurnsHandler(Handler[TurnInput, SttInput]):
@@ -94,9 +69,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         *,
         session_id: str,
         language: str | None = None,
+        own_voice: OwnVoice | None = None,
     ) -> None:
         self._vad = vad
-        self._end_of_turn = end_of_turn
         self._floor = floor
         self._state = state
         self._turns = state.turns
@@ -105,10 +80,12 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._language = language
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
+        self._ends = TurnEnds(end_of_turn, self._segmenter, state, self._at_s, config, language)
         self._overlap = Overlap(config.interruption, floor, state)
         self._orders = Orders(self._segmenter, floor, state, config, language)
+        self._attention = Attention(own_voice, config.speaker, state, floor)
         self._count = 0
-        self._turn: _Turn | None = None
+        self._turn: OpenTurn | None = None
         """The turn that is open; None between turns."""
         self._next_partial_sample = 0
         """When what is being said is to be written down again; also before it is a turn."""
@@ -130,6 +107,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 return self._hear(message)
             case PartialTranscript():
                 return self._read(message)
+            case TakeUpDropped():
+                return self._take_up()
             case SessionEnd():
                 return (message,)
             case _:
@@ -163,6 +142,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._forget_turn()
         self._segmenter.reset()
         self._vad.reset()
+        self._attention.reset()
 
     # --- hearing -------------------------------------------------------------------------------
 
@@ -173,17 +153,29 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         block = np.zeros_like(message.block) if self._overlap.input_muted else message.block
         probability = self._vad.probability(block) if message.attended else 0.0
         probability = self._overlap.beyond_echo(probability, message.over_echo_db)
-        for event in self._segmenter.push(block, probability):
-            yield from self._on(event)
+        held_back = not (self._floor.playing or self._orders.key_down)
+        for told in self._attention.hear(block, probability, held_back=held_back):
+            yield from self._told(told)
         segmenter = self._segmenter
         active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
+        self._overlap.voice(*self._attention.evidence)
         self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
         if (falling_silent := self._falling_silent()) is not None:
             falling_silent.judged_sample = segmenter.sample
             yield self._partial(falling_silent)
-            self._judge(falling_silent)
+            self._ends.judge(falling_silent)
         elif (wanted := self._partial_wanted()) is not None:
             yield self._partial(wanted)
+
+    def _told(self, told: PassedWindow | OthersSpeech) -> Iterator[SttInput]:
+        """A window that is to be heard, or speech that turns out to be another's."""
+        match told:
+            case PassedWindow():
+                events = self._segmenter.push(told.block, told.probability)
+            case OthersSpeech():
+                events = self._segmenter.withdraw(told.sample)
+        for event in events:
+            yield from self._on(event)
 
     def _on(self, event: SegmenterEvent) -> Iterator[SttInput]:
         match event:
@@ -204,6 +196,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 yield from self._split(event)
             case TurnClosed():
                 self._forget_turn()
+            case TurnWithdrawn():
+                self._overlap.ended(self._segmenter.sample)
+                self._drop(NOT_YOUR_VOICE, event.audio, goes_on=True)
 
     def _order(self, order: Order) -> Iterator[SttInput]:
         """Begin or end a turn where the person says so."""
@@ -233,9 +228,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             self._partial_due(onset_sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(turn.id, self._at_s(onset_sample)))
 
-    def _new_turn(self) -> _Turn:
+    def _new_turn(self) -> OpenTurn:
         self._count += 1
-        turn = _Turn(TurnId(f"{self._session_id}-{self._count}", 0))
+        turn = OpenTurn(TurnId(f"{self._session_id}-{self._count}", 0))
         self._turns.observe(turn.id)
         return turn
 
@@ -257,42 +252,29 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._partial_due(sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(reopened, self._at_s(sample)))
 
-    def _pause(self, turn: _Turn, end_sample: int) -> Iterator[SttInput]:
+    def _pause(self, turn: OpenTurn, end_sample: int) -> Iterator[SttInput]:
         """Send the turn on at once, then find out how long its answer is to be held back."""
         stopped_s = self._at_s(end_sample)
         self._events(SpeechStopped(turn.id, stopped_s))
         if self._overlap.open:
+            self._overlap.voice(*self._attention.at_end())
             yield self._partial(turn)
             return
         self._state.metrics.mark(turn.id, "speech_stopped", stopped_s)
         judged = turn.judged_sample > end_sample
         audio = self._segmenter.audio(turn.judged_sample if judged else None)
         yield self._final(turn, audio, stopped_s)
+        if self._attention.settle() and not self._orders.hold:
+            self._drop(NOT_YOUR_VOICE, audio)
+            return
         if not judged:
-            self._judge(turn)
+            self._ends.judge(turn)
         self._set_grace(turn)
         self._state.metrics.mark(turn.id, "endpoint", self._state.clock.now())
 
-    def _judge(self, turn: _Turn) -> None:
-        """Ask the end-of-turn model, at the first window of silence: the answer is there when the
-        second one makes it a provisional end, and the language model has the machine to itself."""
-        turn.complete_probability = None
-        if self._end_of_turn is not None:
-            heard = [self._segmenter.audio()]
-            if self._segmenter.speaking:  # as it will be at its end: the model was tuned there
-                heard.append(np.zeros(BLOCK_SAMPLES, dtype=np.float32))
-            with self._state.compute.working(Work.HEARING):
-                turn.complete_probability = self._end_of_turn.probability(np.concatenate(heard))
-
-    def _set_grace(self, turn: _Turn) -> None:
-        if turn.end_sample is None or self._orders.hold:
-            return
-        end_s, may_begin = self._at_s(turn.end_sample), self._overlap.can_take_back
-        from_s, until_s = (
-            end_s + grace_ms(turn.complete_probability, turn.text, grace, self._language) / 1000
-            for grace in self._config.graces(provisional=may_begin)
-        )
-        self._turns.set_grace(turn.id, until_s, provisional_from_s=from_s)
+    def _set_grace(self, turn: OpenTurn) -> None:
+        if not self._orders.hold:
+            self._ends.set_grace(turn, provisional=self._overlap.can_take_back)
 
     def _split(self, event: TurnCut) -> Iterator[SttInput]:
         """The turn is longer than the maximum: answer what was said, go on as the next turn."""
@@ -312,22 +294,30 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             limit_ms = self._config.interruption.late_ms if turn.all_read else TRANSCRIPT_WAIT_MS
             over = waited_ms > limit_ms and not self._overlap.undecided
         else:
-            self._tell_if_empty(turn)
+            self._ends.tell_if_empty(turn)
             late = waited_ms > self._config.unanswered_reopen_ms and not self._orders.key_down
             stopped = turn.all_read and self._orders.stopped(turn.id, turn.text, waited_ms)
-            over = late or stopped or self._turns.is_committed(turn.id.turn_id)
+            committed = self._turns.is_committed(turn.id.turn_id)
+            over = late or stopped or committed
+            if committed:
+                self._attention.answered(self._segmenter.audio(turn.end_sample))
         if over:
             self._segmenter.close()
             self._forget_turn()
 
-    def _tell_if_empty(self, turn: _Turn) -> None:
-        """Speech without words has no answer. It is told at the end of the grace, not before: who
-        clears their throat often goes on."""
-        if turn.told_empty or turn.text.strip() or not turn.all_read:
-            return
-        if self._turns.verdict(turn.id) is Verdict.LATEST:
-            turn.told_empty = True
-            self._events(NothingHeard(turn.id))
+    def _drop(self, reason: str, audio: Block, *, goes_on: bool = False) -> None:
+        """The open turn `audio`, float32 [samples], is not meant for us: nothing answers it."""
+        self._segmenter.close()
+        if (turn := self._turn) is not None and not self._overlap.open:
+            self._attention.drop(turn.id, turn.text, reason, audio, goes_on=goes_on)
+        self._forget_turn()
+
+    def _take_up(self) -> Iterator[SttInput]:
+        """Answer what was dropped last."""
+        if len(audio := self._attention.take_up()):
+            turn, now_s = self._new_turn(), self._state.clock.now()
+            yield self._final(turn, audio, now_s)
+            self._turns.set_grace(turn.id, now_s)
 
     def _forget_turn(self) -> None:
         self._orders.forget(self._turn and self._turn.id)
@@ -346,19 +336,24 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         stable = None if over else partial.stable
         if not self._overlap.open:
             self._orders.read(turn.id, turn.text)
+            heard = self._segmenter.audio(turn.end_sample)
+            meant = not over or self._orders.hold
+            if not meant and (why := self._attention.why_not(heard, partial)) is not None:
+                self._drop(why, heard)
+                return
             self._set_grace(turn)
         elif self._overlap.words(self._segmenter.sample, partial.text, stable=stable):
             yield from self._promote(turn)
             return
         self._events(Heard(partial.turn, partial.text, final=False))
 
-    def _promote(self, turn: _Turn) -> Iterator[SttInput]:
+    def _promote(self, turn: OpenTurn) -> Iterator[SttInput]:
         """What was said over a reply is a turn after all."""
         self._partial_due(self._segmenter.sample, self._config.partial_interval_ms)
         if turn.end_sample is not None:
             yield from self._pause(turn, turn.end_sample)
 
-    def _partial_wanted(self) -> _Turn | None:
+    def _partial_wanted(self) -> OpenTurn | None:
         """The turn whose words so far are wanted now. Over a reply they are before it is one."""
         if self._segmenter.sample < self._next_partial_sample:
             return None
@@ -369,7 +364,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         wanted = self._segmenter.speaking and self._config.partial_interval_ms > 0
         return self._turn if wanted else None
 
-    def _falling_silent(self) -> _Turn | None:
+    def _falling_silent(self) -> OpenTurn | None:
         """The turn, in the first window of silence: this may be all that is said. What is heard up
         to here is written down at once; if it is the provisional end, its transcript is ready a
         window earlier."""
@@ -380,7 +375,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
     def _partial_due(self, from_sample: int, after_ms: int) -> None:
         self._next_partial_sample = from_sample + after_ms * PIPELINE_HZ // 1000
 
-    def _partial(self, turn: _Turn) -> Speech:
+    def _partial(self, turn: OpenTurn) -> Speech:
         """All that is heard so far, for its words alone."""
         overlap = self._overlap.open
         interval_ms = OVERLAP_PARTIAL_MS if overlap else self._config.partial_interval_ms
@@ -390,7 +385,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         generation = self._state.scope.generation
         return Speech(audio, turn.id, generation, False, self._at_s(self._segmenter.sample))
 
-    def _final(self, turn: _Turn, audio: Block, stopped_s: float) -> Speech:
+    def _final(self, turn: OpenTurn, audio: Block, stopped_s: float) -> Speech:
         """The turn's `audio`, float32 [samples], to be answered."""
         turn.sent_samples = len(audio)
         return Speech(audio, turn.id, self._state.scope.generation, True, stopped_s)

@@ -21,6 +21,7 @@ from typing import Literal
 from s2s.core.audio import PIPELINE_HZ
 from s2s.core.setting import setting
 from s2s.turns.backchannels import Words, classify, may_be_murmur
+from s2s.turns.speaker.gate import Whose
 
 When = Literal["speaking", "ended", "deadline", "overdue", "restored"]
 """Before the deadline, while it lasts or after it ended; at the deadline, likewise; and after the
@@ -39,6 +40,9 @@ class Rule:
     when: tuple[When, ...] = ("speaking", "ended", "deadline", "overdue", "restored")
     min_active_ms: int = 0
     min_probability: float = 0.0
+    whose: Whose | None = None
+    max_voiced: float = 1.0
+    """Of its windows, the share with a pitch."""
 
     def applies(self, evidence: Evidence) -> bool:
         return (
@@ -46,6 +50,8 @@ class Rule:
             and evidence.when in self.when
             and evidence.active_ms >= self.min_active_ms
             and evidence.probability >= self.min_probability
+            and self.whose in (None, evidence.whose)
+            and evidence.voiced_share <= self.max_voiced
         )
 
 
@@ -59,14 +65,28 @@ class Evidence:
     """Active speech since its onset."""
     probability: float
     """Mean speech probability of it."""
+    whose: Whose | None = None
+    """Whose voice it is; None where none is enrolled."""
+    voiced_share: float = 1.0
+    """Of its windows, those with a pitch."""
 
+
+UNVOICED = 0.25
+"""Speech is voiced for half of its time and more; a cough, a knock, a click is not
+(docs/decisions/only-my-voice.md)."""
 
 RULES: tuple[Rule, ...] = (
     # because           outcome    words          when                   active ms  probability
     Rule("stop word", "cancel", "stop"),
+    Rule("no voice in it", "restore", when=("ended", "deadline", "overdue"), max_voiced=UNVOICED),
+    Rule("no voice in it", "wait", max_voiced=UNVOICED),
+    Rule("another voice", "restore", when=("ended", "deadline", "overdue"), whose="other"),
+    Rule("another voice", "wait", whose="other"),
+    Rule("whose voice?", "wait", when=("speaking", "deadline", "restored"), whose="unknown"),
     Rule("words", "cancel", "content"),
     Rule("backchannel", "restore", "backchannel", ("ended", "deadline", "overdue")),
     Rule("backchannel", "wait", "backchannel"),
+    Rule("your voice", "cancel", "none", ("speaking", "deadline", "restored"), whose="mine"),
     Rule("long speech", "cancel", "none", ("deadline",), 384, 0.8),
     Rule("went on", "cancel", "none", ("restored",), 900, 0.7),
     Rule("unsure", "restore", "none", ("deadline", "overdue")),
@@ -175,6 +195,8 @@ class InterruptionRules:
         self._active_ms = 0.0
         self._probability = 0.0
         self._words: Words = "none"
+        self._whose: Whose | None = None
+        self._voiced_share = 1.0
 
     @property
     def replying(self) -> bool:
@@ -221,6 +243,11 @@ class InterruptionRules:
             self._state, self._onset = _State.DECIDING, sample
             decisions.append(Duck(sample))
         return decisions
+
+    def voice(self, whose: Whose | None, voiced_share: float) -> None:
+        """Whose the speech is that is heard (None where no voice is enrolled), and the share of
+        its windows that have a pitch."""
+        self._whose, self._voiced_share = whose, voiced_share
 
     def window(self, sample: int, active_ms: float, probability: float) -> list[Decision]:
         """A window was heard up to `sample`.
@@ -326,7 +353,14 @@ class InterruptionRules:
         return "speaking" if self._quiet_since is None else "ended"
 
     def _decide(self, sample: int, when: When) -> list[Decision]:
-        evidence = Evidence(self._words, when, self._active_ms, self._probability)
+        evidence = Evidence(
+            self._words,
+            when,
+            self._active_ms,
+            self._probability,
+            self._whose,
+            self._voiced_share,
+        )
         rule = next(rule for rule in self.config.rules if rule.applies(evidence))
         match rule.outcome:
             case "cancel":

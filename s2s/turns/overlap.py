@@ -24,6 +24,7 @@ from s2s.turns.interruption import (
 )
 from s2s.turns.over_echo import OverEcho
 from s2s.turns.provisional import TakingBack
+from s2s.turns.speaker.gate import Whose
 
 
 class Overlap:
@@ -38,6 +39,7 @@ class Overlap:
         self._open = False
         self._over_echo = OverEcho(config.echo_bar_db)
         self._own_voice_told = False
+        self._whose: Whose | None = None
 
     @property
     def input_muted(self) -> bool:
@@ -72,6 +74,11 @@ class Overlap:
     def beyond_echo(self, probability: float, over_echo_db: float) -> float:
         """The speech probability of a window, by what the assistant's own echo leaves of it."""
         return self._over_echo.probability(probability, over_echo_db)
+
+    def voice(self, whose: Whose | None, voiced_share: float) -> None:
+        """Whose the speech is that is heard now, and how much of it is voiced."""
+        self._whose = whose
+        self._rules.voice(whose, voiced_share)
 
     def window(self, sample: int, active_ms: float, probability: float) -> None:
         """A window was heard; `active_ms` of speech since the onset, with that probability."""
@@ -128,6 +135,8 @@ class Overlap:
             self._interrupt(sample, "words")
         answers = meaning == "backchannel" and self._floor.asks and not self._floor.playing
         if not (meaning == "content" or answers) or self._rules.deciding or not self._open:
+            return False
+        if self._whose in ("other", "unknown"):
             return False
         if self._floor.playing:
             self._interrupt(sample, "late words")

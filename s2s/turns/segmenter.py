@@ -23,6 +23,17 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block, empty
 from s2s.core.setting import setting
+from s2s.turns.speech_events import (
+    FalseStart,
+    Onset,
+    ProvisionalEnd,
+    Resumed,
+    SegmenterEvent,
+    Started,
+    TurnClosed,
+    TurnCut,
+    TurnWithdrawn,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,69 +76,6 @@ class SegmenterConfig:
             raise ValueError(
                 f"max_pause_ms {self.max_pause_ms} is below min_silence_ms {self.min_silence_ms}"
             )
-
-
-@dataclass(frozen=True, slots=True)
-class Onset:
-    """Something like speech begins. It has started or continued nothing yet."""
-
-    sample: int
-    """First sample of the first window above the threshold."""
-
-
-@dataclass(frozen=True, slots=True)
-class FalseStart:
-    """What began at the last `Onset` ended too soon to be speech: nothing has changed."""
-
-    sample: int
-    """One past the last sample that was like speech."""
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A new turn: there was enough active speech."""
-
-    start_sample: int
-    """First sample of the turn's audio, pre-roll included."""
-    onset_sample: int
-    """First sample of its speech."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProvisionalEnd:
-    """The speaker pauses or is done. The turn stays open."""
-
-    end_sample: int
-    """One past the last sample of speech."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """Speech came back after a provisional end of the open turn, long enough to continue it."""
-
-    sample: int
-    """First sample of the speech that came back."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnCut:
-    """The turn grew beyond the maximum and was cut. What follows goes on as the next turn, which
-    is already speaking: no `Started` comes for it."""
-
-    cut_sample: int
-    """First sample of the next turn."""
-    audio: Block
-    """The finished turn, float32 [samples], up to the cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnClosed:
-    """The pause of an open turn grew beyond the maximum; the next speech is a new turn."""
-
-    sample: int
-
-
-SegmenterEvent = Onset | FalseStart | Started | ProvisionalEnd | Resumed | TurnCut | TurnClosed
 
 
 class _State(Enum):
@@ -282,6 +230,31 @@ class Segmenter:
         self._floor = self._end
         self._start = self._with_pre_roll(self._onset)
         self._forget_before(self._start)
+
+    def withdraw(self, sample: int) -> list[SegmenterEvent]:
+        """What was heard since `sample` was nobody's speech who matters: it is silence now.
+
+        The open turn ends provisionally where it was before; where nothing is left, there is none.
+        """
+        if self._state in (_State.QUIET, _State.PAUSED):
+            return []
+        heard, self._last_active = self.audio(), min(self._last_active, sample)
+        for window in self._windows:
+            if window.start >= sample:
+                window.block[:] = 0.0
+        if self._state is _State.CANDIDATE:
+            self._state = _State.QUIET
+            return [FalseStart(sample)]
+        if self._state is _State.RETURNING:
+            self._state = _State.PAUSED
+            return [FalseStart(sample)]
+        if sample > self._onset + self._samples(self.config.min_continue_ms):
+            self._end = sample
+        elif self._end <= self._start:
+            self._state, self._floor = _State.QUIET, self._sample
+            return [TurnWithdrawn(heard)]
+        self._state, self._last_active = _State.PAUSED, self._end
+        return [ProvisionalEnd(self._end)]
 
     # --- speech -----------------------------------------------------------------------------
 

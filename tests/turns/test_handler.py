@@ -10,12 +10,27 @@ import pytest
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.cancel import CancelScope
 from s2s.core.clock import ManualClock
-from s2s.core.events import Event, NothingHeard, Notice, SpeechStarted, SpeechStopped
-from s2s.core.messages import AudioIn, PartialTranscript, Speech, SttInput, TurnId
+from s2s.core.events import (
+    Event,
+    NothingHeard,
+    Notice,
+    SpeechDropped,
+    SpeechStarted,
+    SpeechStopped,
+)
+from s2s.core.messages import (
+    AudioIn,
+    PartialTranscript,
+    Speech,
+    SttInput,
+    TakeUpDropped,
+    TurnId,
+)
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns, Verdict
 from s2s.core.state import SessionState
 from s2s.testing.simulator import EnergyVad
+from s2s.turns.base import OwnVoice
 from s2s.turns.config import TurnsConfig
 from s2s.turns.handler import TurnsHandler
 
@@ -77,7 +92,13 @@ class Judge:
 class Rig:
     """The stage between a microphone of constant levels and a list."""
 
-    def __init__(self, *, complete: float = 0.99, config: TurnsConfig | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        complete: float = 0.99,
+        config: TurnsConfig | None = None,
+        own_voice: OwnVoice | None = None,
+    ) -> None:
         self.clock = ManualClock()
         self.events: list[Event] = []
         self.floor = Quiet()
@@ -96,6 +117,7 @@ class Rig:
             self.state,
             config or TurnsConfig(),
             session_id="s",
+            own_voice=own_voice,
         )
         self._sample = 0
 
@@ -113,8 +135,8 @@ class Rig:
             sent += self.handler.process(window)
         return sent
 
-    def read(self, speech: Speech, text: str) -> list[SttInput]:
-        partial = PartialTranscript(text, text, speech.turn, len(speech.audio))
+    def read(self, speech: Speech, text: str, confidence: float | None = None) -> list[SttInput]:
+        partial = PartialTranscript(text, text, speech.turn, len(speech.audio), confidence)
         return list(self.handler.process(partial))
 
 
@@ -245,3 +267,114 @@ def test_what_was_not_written_down_yet_is_not_taken_for_nothing() -> None:
     rig.hear(VOICE, 30)
     rig.hear(SILENCE, 150)
     assert empty(rig) == []
+
+
+# --- only my voice ------------------------------------------------------------------------------
+
+ANOTHER = np.full(BLOCK_SAMPLES, 0.1, dtype=np.float32)
+"""Somebody else, as `ByLevel` tells them apart."""
+
+
+class ByLevel:
+    """A voice that is known by its level: that of `VOICE`."""
+
+    def likeness(self, audio: Block) -> float:
+        return float((audio[-BLOCK_SAMPLES:] > 0.15).mean())
+
+
+def dropped(rig: Rig) -> list[SpeechDropped]:
+    return [event for event in rig.events if isinstance(event, SpeechDropped)]
+
+
+def test_the_enrolled_voice_is_answered_as_soon_as_without_one() -> None:
+    def sent(own_voice: OwnVoice | None) -> list[tuple[int, bool, int]]:
+        rig = Rig(own_voice=own_voice)
+        found = []
+        for window in range(80):
+            for speech in rig.hear(VOICE if 20 <= window < 50 else SILENCE, 1):
+                assert isinstance(speech, Speech)
+                found.append((window, speech.final, len(speech.audio)))
+        return found
+
+    assert sent(ByLevel()) == sent(None)
+
+
+def test_another_voice_is_dropped_told_and_never_answered() -> None:
+    rig = Rig(own_voice=ByLevel())
+    sent = rig.hear(SILENCE, 20) + rig.hear(ANOTHER, 60) + rig.hear(SILENCE, 30)
+    assert finals(sent) == []
+    (told,) = dropped(rig)
+    assert told.reason == "not your voice"
+    assert rig.state.turns.verdict(told.turn) is Verdict.STALE
+    assert rig.handler.quiet
+
+
+def test_a_short_word_of_another_is_dropped_at_its_end() -> None:
+    rig = Rig(own_voice=ByLevel())
+    sent = rig.hear(ANOTHER, 13) + rig.hear(SILENCE, 30)
+    assert [rig.state.turns.verdict(speech.turn) for speech in finals(sent)] == [Verdict.STALE]
+    assert len(dropped(rig)) == 1
+
+
+def test_who_speaks_on_after_the_person_does_not_hold_the_turn_open() -> None:
+    rig = Rig(own_voice=ByLevel())
+    sent = rig.hear(VOICE, 50) + rig.hear(ANOTHER, 60)
+    (speech,) = finals(sent)
+    assert speech.speech_stopped_at_s == pytest.approx(50 * WINDOW_S, abs=0.55)
+    assert not (speech.audio[60 * BLOCK_SAMPLES :] > 0).any(), "not what the other said"
+    rig.read(speech, "what time is it?")
+    rig.hear(ANOTHER, 30)
+    assert rig.state.turns.verdict(speech.turn) is Verdict.LATEST
+    assert dropped(rig) == []
+
+
+def test_the_person_is_heard_over_a_television_from_their_first_word() -> None:
+    rig = Rig(own_voice=ByLevel())
+    rig.hear(ANOTHER, 100)
+    (speech,) = finals(rig.hear(VOICE, 40) + rig.hear(SILENCE, 5))
+    assert (speech.audio > 0.15).sum() == 40 * BLOCK_SAMPLES
+
+
+def test_what_was_dropped_is_taken_up_once() -> None:
+    rig = Rig(own_voice=ByLevel())
+    rig.hear(SILENCE, 20)
+    rig.hear(ANOTHER, 60)
+    rig.hear(SILENCE, 30)
+    (speech,) = finals(list(rig.handler.process(TakeUpDropped())))
+    assert (speech.audio > 0.05).sum() == 60 * BLOCK_SAMPLES
+    assert rig.state.turns.verdict(speech.turn) is Verdict.LATEST
+    assert list(rig.handler.process(TakeUpDropped())) == []
+    assert isinstance(rig.events[-1], Notice)
+
+
+def test_words_that_were_hardly_understood_are_dropped() -> None:
+    rig = Rig()
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    rig.read(speech, "You", confidence=-2.0)
+    (told,) = dropped(rig)
+    assert told.text == "You"
+    assert rig.state.turns.verdict(speech.turn) is Verdict.STALE
+
+
+def test_over_a_reply_another_voice_stops_nothing_and_the_person_does_at_once() -> None:
+    rig = Rig(own_voice=ByLevel())
+    rig.floor.playing = True
+    sent = rig.hear(ANOTHER, 40)
+    for speech in sent:
+        assert isinstance(speech, Speech)
+        rig.read(speech, "and now the weather for tomorrow")
+    assert rig.floor.done[0] == "duck"
+    assert not {"pause", "interrupt"} & set(rig.floor.done)
+    mine = Rig(own_voice=ByLevel())
+    mine.floor.playing = True
+    mine.hear(VOICE, 32)
+    assert mine.floor.done[-1] in ("pause", "interrupt")
+
+
+def test_anybody_may_say_the_stop_phrase() -> None:
+    rig = Rig(own_voice=ByLevel())
+    rig.floor.playing = True
+    speech = rig.hear(ANOTHER, 30)[-1]
+    assert isinstance(speech, Speech)
+    rig.read(speech, "stop")
+    assert rig.floor.done[-1] == "interrupt"

@@ -21,6 +21,7 @@ from s2s.turns.segmenter import (
     Started,
     TurnClosed,
     TurnCut,
+    TurnWithdrawn,
 )
 
 WINDOW = 512
@@ -376,3 +377,39 @@ def test_what_was_heard_after_a_sample_is_heard_again_as_what_comes_next(back: i
     assert int(np.count_nonzero(heard)) == back
     assert len(heard) - back < BLOCK_SAMPLES
     assert not heard[: len(heard) - back].any()
+
+
+def test_a_turn_that_is_withdrawn_whole_leaves_nothing() -> None:
+    segmenter = Segmenter()
+    hear(segmenter, silence(30) + speech(20))
+    (withdrawn,) = segmenter.withdraw(30 * WINDOW)
+    assert isinstance(withdrawn, TurnWithdrawn)
+    assert len(withdrawn.audio) > 20 * WINDOW
+    assert not segmenter.open
+    hear(segmenter, speech(20))
+    assert segmenter.start_sample >= 50 * WINDOW, "the next turn holds nothing of it"
+
+
+def test_what_comes_after_the_persons_words_is_withdrawn_and_the_turn_ends_there() -> None:
+    segmenter = Segmenter()
+    hear(segmenter, silence(30) + speech(50))
+    assert segmenter.withdraw(60 * WINDOW) == [ProvisionalEnd(60 * WINDOW)]
+    assert not segmenter.audio()[-20 * WINDOW :].any()
+    assert segmenter.audio(60 * WINDOW).all()
+    assert segmenter.open
+
+
+def test_what_reopened_a_turn_is_withdrawn_and_it_ends_where_it_did() -> None:
+    segmenter = Segmenter()
+    hear(segmenter, silence(30) + speech(20) + silence(5) + speech(20))
+    assert segmenter.withdraw(55 * WINDOW) == [ProvisionalEnd(50 * WINDOW)]
+
+
+@pytest.mark.parametrize("before", [[], speech(20) + silence(5)])
+def test_what_was_no_speech_yet_is_a_false_start(before: list[float]) -> None:
+    segmenter = Segmenter()
+    hear(segmenter, silence(30) + before + speech(3))
+    (event,) = segmenter.withdraw(segmenter.sample - 3 * WINDOW)
+    assert isinstance(event, FalseStart)
+    assert segmenter.open == bool(before)
+    assert segmenter.withdraw(0) == []

@@ -1,0 +1,63 @@
+"""What decides whose speech is heard: every threshold of "only my voice", in one place.
+
+Chosen with scripts/benchmark_only_my_voice.py; docs/decisions/only-my-voice.md says how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from s2s.core.setting import made_setting, setting
+
+Mode = Literal["auto", "on", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig:
+    """How like the enrolled voice speech must be, and when that is looked at."""
+
+    mine: float = setting(0.6, "At least as like as this (cosine, at most 1): the person's.")
+    still_mine: float = setting(0.45, "Less like than this: the person no longer speaks.")
+    other: float = setting(0.45, "Less like than this, early in a stretch: another's.")
+    short: float = setting(0.45, "As like as this is enough at the end of a very short word.")
+    speech_probability: float = setting(0.45, "A window of at least this counts as speech.")
+    first_look_ms: int = setting(640, "Speech heard before the voice is first compared.")
+    again_ms: int = setting(256, "Speech between two looks while another or nobody known speaks.")
+    again_mine_ms: int = setting(512, "Speech between two looks while the person speaks.")
+    sure_ms: int = setting(1200, "Speech from which on being unsure counts as another's.")
+    look_ms: int = setting(1600, "Speech that is looked at, at most.")
+    last_look_ms: int = setting(3000, "The same at the end.")
+    hold_ms: int = setting(1024, "Held back while another speaks: the person's first words.")
+    forget_ms: int = setting(640, "Silence after which anybody may be speaking.")
+
+    def __post_init__(self) -> None:
+        if not -1.0 <= min(self.still_mine, self.other, self.short) <= self.mine <= 1.0:
+            raise ValueError(f"need still_mine, other and short <= mine within [-1, 1]: {self}")
+        if min(self.first_look_ms, self.again_ms, self.look_ms, self.hold_ms, self.forget_ms) <= 0:
+            raise ValueError(f"durations must be positive: {self}")
+
+
+@dataclass(frozen=True, slots=True)
+class LevelConfig:
+    """How loud and how plain speech must be to be answered, whoever speaks."""
+
+    above_noise_db: float = setting(6.0, "Less above the running noise floor: not meant for us.")
+    below_usual_db: float = setting(
+        9.0, "Softer by more than this than what was answered lately: from further away."
+    )
+    word_confidence: float = setting(
+        -0.35, "Mean log probability of its tokens below which a single word is not believed."
+    )
+    confidence: float = setting(-0.9, "The same for several words.")
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerConfig:
+    """Only my voice: who is answered, and who interrupts."""
+
+    mode: Mode = setting(
+        "auto", "auto: once a voice is enrolled (`s2s voices me`); on: it must be; off."
+    )
+    gate: GateConfig = made_setting(GateConfig, "By the enrolled voice.")
+    level: LevelConfig = made_setting(LevelConfig, "By level and by the recogniser.")

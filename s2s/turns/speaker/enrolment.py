@@ -1,0 +1,94 @@
+"""The voice that is listened to, as it is kept: one file with one vector, nothing of the recording.
+
+`my-voice.json` in the folder where the program keeps its files. Erasing it is deleting it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from s2s.core.arrays import Floats
+
+FILE = "my-voice.json"
+
+MIN_SPEECH_S = 3.0
+"""Less speech than this tells too little of a voice to enrol it."""
+
+
+class EnrolmentError(RuntimeError):
+    """A voice that cannot be enrolled or read. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoicePrint:
+    """A voice as one vector."""
+
+    vector: Floats
+    """float32 [dimensions], of length 1."""
+    model: str
+    """The embedder it was made with: vectors of another one cannot be compared with it."""
+    speech_s: float
+    """Speech it was made from."""
+
+
+def enrolled_path(home: Path) -> Path:
+    """Where the voice is kept, below the folder `home` of the program's files."""
+    return home / FILE
+
+
+def read_enrolled(home: Path) -> VoicePrint | None:
+    """The enrolled voice, None when there is none.
+
+    Raises:
+        EnrolmentError: the file is damaged.
+    """
+    path = enrolled_path(home)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        kept = json.loads(text)
+        vector = np.array(kept["vector"], dtype=np.float32)
+        voice = VoicePrint(vector, str(kept["model"]), float(kept["speech_s"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise EnrolmentError(f"{path}: {_again(error)}") from error
+    length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
+    if not abs(length - 1.0) < 1e-3:
+        raise EnrolmentError(f"{path}: {_again(f'a vector of length {length:.3g}, not 1')}")
+    return voice
+
+
+def write_enrolled(home: Path, voice: VoicePrint) -> Path:
+    """Keep `voice` in place of an earlier one, readable by its owner alone; returns the file."""
+    path = enrolled_path(home)
+    home.mkdir(parents=True, exist_ok=True)
+    kept = {
+        "model": voice.model,
+        "speech_s": round(voice.speech_s, 2),
+        "vector": [round(float(value), 6) for value in voice.vector],
+    }
+    partial = path.with_suffix(".partial")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(json.dumps(kept) + "\n")
+    os.replace(partial, path)
+    return path
+
+
+def erase_enrolled(home: Path) -> bool:
+    """Forget the enrolled voice; False when there was none."""
+    try:
+        enrolled_path(home).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _again(what: object) -> str:
+    return f"the enrolled voice cannot be read ({what}). Enrol it again: python -m s2s voices me"

@@ -1,0 +1,62 @@
+"""The person's voice: made into a vector once, and compared with what is heard from then on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s2s.core.arrays import Floats
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
+from s2s.turns.base import Vad
+from s2s.turns.speaker.embedder import SpeakerEmbedder
+from s2s.turns.speaker.enrolment import MIN_SPEECH_S, EnrolmentError, VoicePrint
+
+MIN_SAMPLES = PIPELINE_HZ // 5
+"""Less than a fifth of a second says nothing about a voice."""
+
+SPEECH = 0.5
+"""Windows of at least this probability are what a voice is enrolled from."""
+
+
+class KnownVoice:
+    """`turns.base.OwnVoice` by an embedder. Safe from any thread."""
+
+    def __init__(self, embedder: SpeakerEmbedder, vector: Floats) -> None:
+        """`vector`: float32 [dimensions], of length 1, by the same embedder."""
+        self._embedder = embedder
+        self._vector = vector
+
+    def likeness(self, audio: Block) -> float:
+        if len(audio) < MIN_SAMPLES:
+            return 0.0
+        return float(np.dot(self._embedder.embed(audio), self._vector))
+
+
+def speech_of(audio: Block, vad: Vad) -> Block:
+    """What of `audio`, float32 [samples] at 16 kHz, is speech: its windows, put together."""
+    whole = len(audio) // BLOCK_SAMPLES * BLOCK_SAMPLES
+    windows = audio[:whole].reshape(-1, BLOCK_SAMPLES)
+    spoken = [window for window in windows if vad.probability(window) >= SPEECH]
+    return np.concatenate(spoken) if spoken else np.zeros(0, dtype=np.float32)
+
+
+def enrol(audio: Block, vad: Vad, embedder: SpeakerEmbedder) -> VoicePrint:
+    """The voice that speaks in `audio`, float32 [samples] at 16 kHz.
+
+    The mean of what its stretches are like, and not what all of it is like at once: a turn is
+    looked at in stretches as well.
+
+    Raises:
+        EnrolmentError: there is too little speech in it.
+    """
+    speech = speech_of(audio, vad)
+    speech_s = len(speech) / PIPELINE_HZ
+    if speech_s < MIN_SPEECH_S:
+        raise EnrolmentError(
+            f"only {speech_s:.1f} s of speech were heard in {len(audio) / PIPELINE_HZ:.1f} s; "
+            f"at least {MIN_SPEECH_S:.0f} s are needed. Speak on, or give another recording"
+        )
+    look = 2 * PIPELINE_HZ
+    starts = range(0, max(1, len(speech) - look + 1), look // 2)
+    mean = np.mean([embedder.embed(speech[start : start + look]) for start in starts], axis=0)
+    vector = (mean / np.linalg.norm(mean)).astype(np.float32)
+    return VoicePrint(vector, embedder.name, speech_s)

@@ -1,0 +1,69 @@
+"""Whether speech is meant for us by its level and its words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from s2s.core.audio import BLOCK_SAMPLES
+from s2s.turns.speaker.config import LevelConfig
+from s2s.turns.speaker.plain import Plainness, SpeechLevels, turn_level_db, why_not_answered
+
+PLAIN = Plainness(-26.0, -60.0, -26.0, "What is the weather like?", -0.1)
+CONFIG = LevelConfig()
+
+
+def test_plain_speech_is_answered() -> None:
+    assert why_not_answered(PLAIN, CONFIG) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"floor_db": -30.0}, "noise"),
+        ({"level_db": -45.0}, "softer"),
+        ({"text": "You", "confidence": -0.6}, "a word"),
+        ({"text": "Thank you.", "confidence": -0.6}, "a word"),
+        ({"confidence": -1.4}, "words"),
+    ],
+)
+def test_what_is_not_meant_for_us_is_told_by_a_reason(
+    changed: dict[str, float | str], reason: str
+) -> None:
+    told = why_not_answered(replace(PLAIN, **changed), CONFIG)  # pyright: ignore[reportArgumentType]
+    assert told is not None
+    assert reason in told
+
+
+def test_without_evidence_nothing_is_dropped() -> None:
+    unknown = replace(PLAIN, usual_db=None, confidence=None, text="You")
+    assert why_not_answered(unknown, CONFIG) is None
+
+
+def test_speech_does_not_raise_the_floor_and_a_fan_does() -> None:
+    random = np.random.default_rng(0)
+    levels = SpeechLevels()
+    for window in range(400):
+        speech = 0.1 if window % 20 < 15 else 0.001
+        sound = (speech * random.standard_normal(BLOCK_SAMPLES)).astype(np.float32)
+        levels.hear(sound, speech=speech == 0.1)
+    assert levels.floor_db == pytest.approx(-60.0, abs=1.0)
+    for _ in range(400):
+        sound = (0.01 * random.standard_normal(BLOCK_SAMPLES)).astype(np.float32)
+        levels.hear(sound, speech=False)
+    assert levels.floor_db == pytest.approx(-40.0, abs=1.0)
+
+
+def test_the_usual_level_follows_what_was_answered() -> None:
+    levels = SpeechLevels()
+    assert levels.usual_db is None
+    levels.answered(-30.0)
+    assert levels.usual_db == -30.0
+    levels.answered(-20.0)
+    assert levels.usual_db == pytest.approx(-27.0)
+
+
+def test_silence_has_a_level() -> None:
+    assert turn_level_db(np.zeros(16_000, dtype=np.float32)) == -100.0
