@@ -26,6 +26,9 @@ class Capabilities:
     """`AudioChunk.spoken_chars` is exact."""
     threads: int = 1
     """Threads that compute the sound."""
+    reads_first: bool = False
+    """All of a text is read before its first sound, which costs time with every word: an answer
+    begins with its first clause alone."""
     ahead_s: float = 4.0
     """About how much sound waits to be played, at most, before it stands still. Two seconds are
     plenty for a model that makes sound all the time, and little work to throw away when it is

@@ -219,8 +219,11 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         yield from self._gate(response, blocks, self._head_start(inputs))
 
     def _whole(self, first: TtsInput, stale: Callable[[], bool]) -> list[TtsInput]:
-        """What a voice gets that wants whole texts: a clause at least, and all that waits."""
+        """What a voice gets that wants whole texts: a clause at least, and all that waits, unless
+        its first sound would wait for that (docs/decisions/qwen3-prefill.md)."""
         first = wait_for_clause(first, self._inbox, self._texts, stale)
+        if self._synthesizer.capabilities.reads_first and not self._spoken:
+            return [first]
         waiting = take_waiting(first, self._inbox, self._texts, self._settings.max_coalesced_s)
         return [first, *waiting]
 

@@ -112,6 +112,11 @@ class Qwen3:
             voices=model.voices,
             cloning=model.spec.kind is Kind.BASE,
             threads=self._threads(model),
+            reads_first=not (
+                model.spec.kind is Kind.BASE
+                if self._config.streaming_text is None
+                else self._config.streaming_text
+            ),
             ahead_s=_AHEAD_S,
         )
 

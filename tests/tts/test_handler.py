@@ -52,9 +52,13 @@ class Voice:
     fail_after: int | None = None
     on_chunk: Callable[[], object] = lambda: None
 
+    reads_first: bool = False
+
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(HZ, True, self.languages, voices=self.voices)
+        return Capabilities(
+            HZ, True, self.languages, voices=self.voices, reads_first=self.reads_first
+        )
 
     mute_for: str = "\0"
 
@@ -219,6 +223,13 @@ def test_what_waits_for_the_same_response_is_spoken_in_one_call() -> None:
     rig = Rig()
     rig.send(say("One. "), say("Two. "), say("Three."), EndOfResponse(RESPONSE))
     assert texts(rig) == ["One. Two. Three."]
+
+
+def test_a_voice_that_reads_all_before_its_first_sound_begins_with_the_first_clause() -> None:
+    rig = Rig(Voice(reads_first=True))
+    texts = ("Well, there we are,", "at last.", "More.")
+    rig.send(*(TtsInput(text, RESPONSE, "en", 0.0) for text in texts))
+    assert [text for text, *_ in rig.voice.asked] == ["Well, there we are,", "at last. More."]
 
 
 def test_text_events_leave_before_the_audio_and_in_order() -> None:
