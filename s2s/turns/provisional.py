@@ -23,14 +23,15 @@ class ProvisionalConfig:
     """Whether and when an answer begins before it is certain that the turn is over."""
 
     enabled: bool = setting(
-        False,
+        True,
         "Begin where the end of the turn is undecided, and take the start back if the person goes "
         "on. Only where the loudspeaker is the machine's own.",
     )
     lead: float = setting(
-        2.0,
+        1.0,
         "Log-odds by which the evidence may be weaker for a start than for the certain end: "
-        "the wait is the one of so much stronger evidence.",
+        "the wait is the one of so much stronger evidence. Chosen so that no more than one in "
+        "twenty answers is taken back: docs/decisions/provisional-starts.md.",
     )
 
     def __post_init__(self) -> None:

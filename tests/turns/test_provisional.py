@@ -43,7 +43,7 @@ def test_without_it_both_are_one(probability: float) -> None:
 
 
 def test_where_the_evidence_is_undecided_it_begins_earlier_and_where_it_is_clear_not() -> None:
-    config = ProvisionalConfig(enabled=True)
+    config = ProvisionalConfig(enabled=True, lead=2.0)
     speak_ms, commit_ms = after_ms(0.75, "", config)
     assert speak_ms < commit_ms - 500
     speak_ms, commit_ms = after_ms(0.001, "", config)
