@@ -34,7 +34,14 @@ from s2s.bench.recording import AUDIBLE
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, Block, read_wav, resample
 from s2s.core.clock import Clock
-from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
+from s2s.core.events import (
+    Heard,
+    Interruption,
+    ProvisionalStart,
+    ResponseDone,
+    ResponseStarted,
+)
+from s2s.core.messages import ResponseId
 from s2s.core.metrics import percentile
 from s2s.models.resources import Resources
 from s2s.models.store import Store
@@ -208,7 +215,11 @@ def hold(clip: Clip, question: Block, listener: Listener) -> Outcome:
 
 def outcome(clip: Clip, simulation: Simulation, onset_s: float) -> Outcome:
     events = simulation.events
-    began = [at_s for at_s, event in events if isinstance(event, ResponseStarted)]
+    starts: dict[ResponseId, float] = {}
+    for at_s, event in events:
+        if isinstance(event, ProvisionalStart | ResponseStarted):
+            starts.setdefault(event.response, at_s)
+    began = list(starts.values())
     if not began or began[0] > onset_s:
         raise RuntimeError(f"{clip.text}: the reply had not begun when it was said")
     first = next(event for _, event in events if isinstance(event, ResponseDone))
