@@ -24,7 +24,9 @@ class Figures:
     latency_p50_ms: float
     latency_p95_ms: float
     false_cut_off_rate: float
-    """Answers that began while the person was within a sentence."""
+    """Answers that began while the person was within a sentence, those taken back included."""
+    starts_taken_back: int
+    """Answers that began before it was certain that the turn was over, and it was not."""
     missed_turns: int
     backchannels: int
     resumed_rate: float
@@ -60,6 +62,7 @@ def figures(steps: Sequence[Step], simulation: Simulation, wall_s: float) -> Fig
         latency_p50_ms=round(percentile(latencies, 0.5), 1),
         latency_p95_ms=round(percentile(latencies, 0.95), 1),
         false_cut_off_rate=round(sum(a.cut_off for a in questions) / len(questions), 4),
+        starts_taken_back=len(simulation.session.metrics.starts_taken_back()),
         missed_turns=sum(a.latency_ms is None for a in questions),
         backchannels=len(backchannels),
         resumed_rate=_rate(backchannels, "completed"),
