@@ -17,7 +17,7 @@ from s2s.core.audio import PIPELINE_HZ
 MS = PIPELINE_HZ // 1000
 
 
-class HeardPause(Protocol):
+class PauseTimes(Protocol):
     """A pause of a turn, in the order in which they came. Samples of the turn's audio."""
 
     @property
@@ -46,11 +46,11 @@ class HeardPause(Protocol):
         ...
 
 
-P = TypeVar("P", bound=HeardPause)
+P = TypeVar("P", bound=PauseTimes)
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class StartCosts:
     """One pair of waits over all turns."""
 
     begun: int
@@ -78,7 +78,7 @@ def costs(
     speak_ms: Callable[[P], float],
     commit_ms: Callable[[P], float],
     models_ms: float,
-) -> Costs:
+) -> StartCosts:
     """Let an answer begin after `speak_ms` of silence and be certain after `commit_ms`; it is ready
     `models_ms` after the pause was noticed. Of each turn one start is taken back at most."""
     interrupted: set[str] = set()
@@ -103,7 +103,7 @@ def costs(
             interrupted.add(pause.turn)
             heard.append((pause.back - speak) / MS)
     begun = len(sounds) + cut + len(heard)
-    return Costs(
+    return StartCosts(
         begun,
         len(heard),
         len(heard) / max(begun, 1),
