@@ -42,6 +42,8 @@ LIBRIVOX = {
 }
 """The recordings that are whole sentences; librivox_0880 stops in the middle of one."""
 
+DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
 _HOP = PIPELINE_HZ // 100
 _FADE = PIPELINE_HZ // 200
 _LEAD_S = 0.6
@@ -111,6 +113,20 @@ def sentences(folder: Path) -> dict[str, str]:
         fragment = re.match(r"(To|From|Followed|Un-|Call-Forward|Information|Simultaneous)", text)
         one = len(re.findall(r"[.!?](?:\s|$)", text)) == 1
         if whole and one and not fragment and len(text.split()) >= 4:
+            found[name.strip()] = text
+    return found
+
+
+def whole_prompts(folder: Path) -> dict[str, str]:
+    """Prompts of several sentences, or of one said as a list, that `sentences` leaves out."""
+    listing = next(folder.rglob("core-sounds-en.txt.gz"))
+    single = sentences(folder)
+    found = {}
+    for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
+        name, _, text = line.partition(":")
+        text = text.strip()
+        whole = len(text.split()) >= 6 and "..." not in text and "[" not in text
+        if whole and name.strip() not in single:
             found[name.strip()] = text
     return found
 
@@ -211,6 +227,56 @@ def make_turn(recording: Recording, borders: list[float], variant: int) -> Turn 
     return Turn(name, recording.text, np.concatenate(pieces), lead, tuple(pauses), length)
 
 
+def natural_turns(folder: Path, longest_s: float = 28.0) -> list[Turn]:
+    """Prompts of several sentences and lists, with the pauses that the speaker made: nothing is cut
+    in."""
+    made = []
+    for name, text in sorted(whole_prompts(folder).items()):
+        for path in sorted(folder.rglob(f"{name}.g722"))[:1]:
+            audio = read_g722(path)
+            loud = np.flatnonzero(level_db(audio) > level_db(audio).max() - 35.0)
+            start, end = int(loud[0]) * _HOP, (int(loud[-1]) + 1) * _HOP
+            if 2 * PIPELINE_HZ <= end - start <= longest_s * PIPELINE_HZ:
+                made.append(_between_silence(name.replace("/", "-"), text, [audio[start:end]], []))
+    return made
+
+
+def dictated_turns(folder: Path, count: int = 40) -> list[Turn]:
+    """Telephone numbers, digit by digit, in groups of three, three and four with a pause behind the
+    first two, each another one."""
+    digits = {}
+    for digit, name in enumerate(DIGITS):
+        audio = read_g722(next(folder.rglob(f"digits/{digit}.g722")))
+        loud = np.flatnonzero(level_db(audio) > level_db(audio).max() - 35.0)
+        digits[name] = audio[int(loud[0]) * _HOP : (int(loud[-1]) + 1) * _HOP]
+    made = []
+    for number in range(count):
+        random = np.random.default_rng([count, number])
+        said = [DIGITS[digit] for digit in random.integers(0, 10, 10)]
+        gaps_s = random.uniform(0.04, 0.14, 9)
+        gaps_s[[2, 5]] = random.uniform(0.35, 1.0, 2)
+        pieces = [digits[name] for name in said]
+        made.append(_between_silence(f"dictated_{number}", " ".join(said), pieces, gaps_s.tolist()))
+    return made
+
+
+def _between_silence(name: str, text: str, pieces: list[Block], gaps_s: list[float]) -> Turn:
+    """`pieces` with room tone before, between and behind them. Gaps of 0.2 s and more are marked
+    as pauses."""
+    random = np.random.default_rng(list(name.encode()))
+    lead, tail = int(_LEAD_S * PIPELINE_HZ), int(_TAIL_S * PIPELINE_HZ)
+    parts, pauses, length = [room_tone(pieces[0], lead, random)], [], lead
+    for piece, gap_s in zip(pieces, [*gaps_s, 0.0], strict=True):
+        gap = room_tone(piece, int(gap_s * PIPELINE_HZ), random)
+        parts += [piece, gap]
+        length += len(piece)
+        if gap_s >= 0.2:
+            pauses.append(Pause(length, length + len(gap)))
+        length += len(gap)
+    parts.append(room_tone(pieces[0], tail, random))
+    return Turn(name, text, np.concatenate(parts), lead, tuple(pauses), length)
+
+
 def make_turns(prompts: Path, cache: Path, variants: range = range(3)) -> list[Turn]:
     """Every turn that can be made of the prompts below `prompts` and of tests/data."""
     found = recordings(prompts)
@@ -254,12 +320,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make turns of real speech with pauses cut in.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the turns")
     parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
+    parser.add_argument(
+        "--kind",
+        choices=("cut", "natural", "dictated"),
+        default="cut",
+        help="sentences with pauses cut in; prompts with their own pauses; telephone numbers",
+    )
     parser.add_argument("--variants", type=int, default=3, help="turns made of each sentence")
     parser.add_argument("--first", type=int, default=0, help="number of the first of these")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     prompts = arguments.prompts or fetch_prompts(arguments.out / "prompts")
     variants = range(arguments.first, arguments.first + arguments.variants)
-    turns = make_turns(prompts, arguments.out / "words.json", variants)
+    match arguments.kind:
+        case "natural":
+            turns = natural_turns(prompts)
+        case "dictated":
+            turns = dictated_turns(prompts)
+        case _:
+            turns = make_turns(prompts, arguments.out / "words.json", variants)
     write_turns(turns, arguments.out)
     print(f"{len(turns)} turns, {sum(len(turn.pauses) for turn in turns)} pauses: {arguments.out}")

@@ -120,6 +120,8 @@ class PartialTranscript:
     """Samples of the turn that were heard for it."""
     confidence: float | None = None
     """Mean natural logarithm of the probability of what was written; None when not known."""
+    language: str | None = None
+    """ISO 639-1 code heard or configured; None when unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,20 @@ class TranscriptFailed:
     turn: TurnId
     cancel_generation: int
     speech_stopped_at_s: float
+
+
+# --- llm -> turns ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnding:
+    """Whether what the speaker said is complete, by the language model that reads along."""
+
+    turn: TurnId
+    text: str | None
+    """What was judged, as the transcript has it; None when there is no transcript to judge."""
+    log_odds: float | None
+    """Of "complete"; None where the model does not tell."""
 
 
 # --- llm -> tts --------------------------------------------------------------------------------

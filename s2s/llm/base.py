@@ -69,6 +69,17 @@ class ChatModel(Protocol):
         """Evaluate `messages` ahead of time, so that a conversation starting with them is quick."""
         ...
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        """Log-odds that what the user says, the last of `messages`, is complete as it is.
+
+        None where the model does not tell probabilities, or computes for another. Never waits for
+        an answer that is being written; what an answer to `messages` needs stays evaluated.
+
+        Raises:
+            LlmError: the conversation does not fit, or the model failed.
+        """
+        ...
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, exact where the backend has its tokenizer, else a safe estimate."""
         ...

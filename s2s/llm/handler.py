@@ -7,7 +7,7 @@ token when the turn is re-opened or the answer interrupted.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from s2s.core.channel import Channel
@@ -29,11 +29,13 @@ from s2s.core.messages import (
     PartialTranscript,
     ResponseId,
     SessionEnd,
+    TextEnding,
     ToolCall,
     Transcript,
     TranscriptFailed,
     TtsInput,
     TtsMessage,
+    TurnId,
 )
 from s2s.core.state import SessionState
 from s2s.core.work import Work
@@ -54,6 +56,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
     Args:
         inbox: its own channel: while something newer waits there, nothing is read ahead.
         by_word: what speaks takes text while it is written: answers leave word by word.
+        on_ending: takes what the model makes of the person's words, once for every transcript and
+            maybe before it; must not wait.
     """
 
     name = "llm"
@@ -67,8 +71,10 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         *,
         summarise: bool = False,
         by_word: bool = False,
+        on_ending: Callable[[TextEnding], object] = lambda _: None,
     ) -> None:
         self._model = model
+        self._on_ending = on_ending
         self._inbox = inbox
         self._read = ""
         self._summarise = summarise
@@ -88,6 +94,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             case Transcript():
                 return self._answer(message)
             case TranscriptFailed():
+                self._on_ending(TextEnding(message.turn, None, None))
                 return self._apologise(message, message.error)
             case SessionEnd():
                 return (message,)
@@ -133,8 +140,18 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         new = bool(message.text) and message.text != self._read
         if self._model.reads_ahead and newest and new:
             self._read = message.text
-            self._model.warm(self._history.prompt(message.text))
+            prompt = self._history.prompt(message.text)
+            self._tell_ending(message.turn, message.text, prompt)
+            self._model.warm(prompt)
         return iter(())
+
+    def _tell_ending(self, turn: TurnId, text: str, prompt: Sequence[ChatMessage]) -> None:
+        """Before anything is written: who decides whether the turn is over waits for this."""
+        log_odds = None
+        try:
+            log_odds = self._model.ending(prompt)
+        finally:
+            self._on_ending(TextEnding(turn, text.strip(), log_odds))
 
     def _answer(self, message: Transcript) -> Iterator[TtsMessage]:
         text = message.text.strip()
@@ -143,6 +160,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             return
         self._history.user(message.turn, text)
         self._open = response
+        self._tell_ending(message.turn, text, self._history.prompt())
         for part in self._parts():
             match part:
                 case TextPiece(text, ends):

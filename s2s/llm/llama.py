@@ -105,6 +105,10 @@ class LlamaChat:
             ahead.append(ChatMessage("user", ""))
         self._open_engine().evaluate(self._request(ahead))
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        """Whether the user's words are complete; see `s2s.llm.base.ChatModel`."""
+        return self._open_engine().ending(self._request(messages))
+
     @property
     def reads_ahead(self) -> bool:
         return True

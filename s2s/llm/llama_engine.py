@@ -22,6 +22,7 @@ from s2s.core.markup import opened_thought
 from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
+from s2s.llm.text_end import ending_log_odds, ends_words, without_last_mark
 from s2s.llm.token_sampling import TokenSampling
 from s2s.system.llama_context import LlamaContext, LlamaModel
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
@@ -56,6 +57,8 @@ class ChatEngine(Protocol):
     def generate(self, request: ChatRequest, take: Take, work: Urgency) -> None: ...
 
     def evaluate(self, request: ChatRequest) -> None: ...
+
+    def ending(self, request: ChatRequest) -> float | None: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -130,6 +133,26 @@ class LlamaEngine:
         with self._lock:
             self._show(self._fitting(request), lambda _: False, lambda: Work.TEXT_AHEAD)
 
+    def ending(self, request: ChatRequest) -> float | None:
+        """Log-odds that the last message, the user's, is complete as it is; None while another
+        call computes, or where the template does not show it as it is.
+
+        What is evaluated is the beginning of the answer's prompt, and stays in the cache.
+
+        Raises:
+            LlmError: the conversation does not fit, or the library failed.
+        """
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            words = self._up_to_words(request)
+            if not words:
+                return None
+            self._show(words, lambda _: False, lambda: Work.HEARING)
+            return ending_log_odds(self._open().logits(), self._tokens.ends_words)
+        finally:
+            self._lock.release()
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, exact."""
         self._open()
@@ -155,6 +178,20 @@ class LlamaEngine:
         if len(prompt) >= room:
             raise too_long(len(prompt), room)
         return prompt
+
+    def _up_to_words(self, request: ChatRequest) -> list[int]:
+        """The conversation as tokens, up to the last word of its last message; [] where it is not
+        shown in so many letters."""
+        content = request.messages[-1].content
+        bare = without_last_mark(content)
+        shown = self._template.render(request.messages)
+        at = shown.rfind(content)
+        if not bare or at < 0:
+            return []
+        tokens = self._tokens.of(shown[: at + len(bare)], special=True)
+        if len(tokens) >= self._open().room:
+            raise too_long(len(tokens), self._open().room)
+        return tokens
 
     def _show(self, prompt: list[int], take: Take, work: Urgency) -> bool:
         """Bring the cache to hold `prompt`, with the logits of its last token; what it holds
@@ -284,6 +321,13 @@ class _Tokens:
     def ends(self, token: int) -> bool:
         """`token` ends an answer."""
         return bool(self._lib.number("llama_vocab_is_eog", self._vocabulary, token))
+
+    def ends_words(self, token: int) -> bool:
+        """`token` behind a person's words ends them; by its number, for control tokens of several
+        meanings stand for the same bytes, or for none."""
+        if self.ends(token) or self._lib.number("llama_vocab_is_control", self._vocabulary, token):
+            return True
+        return ends_words(self.piece(token))
 
     def close(self) -> None:
         """Let go of the model."""

@@ -123,6 +123,10 @@ class OpenAiChat:
         """Each request would be paid for, and few servers keep what they evaluated."""
         return False
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        """None: few servers tell probabilities, and each would be a request of its own."""
+        return None
+
     def count_tokens(self, text: str) -> int:
         """An estimate: the server's tokenizer is not known here."""
         return estimate_tokens(text)

@@ -10,10 +10,10 @@ import logging
 import threading
 
 from s2s.core.cancel import CancelScope
-from s2s.core.channel import Channel, Closed
+from s2s.core.channel import Closed
 from s2s.core.clock import Clock, SystemClock
 from s2s.core.events import EventSink, to_all
-from s2s.core.messages import AudioIn, LlmInput, TakeUpDropped
+from s2s.core.messages import AudioIn, TakeUpDropped
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
@@ -101,7 +101,7 @@ class Session:
             language=config.language,
             on_partial=partials.send,
         )
-        llm = _llm(models, self.history, channels.transcripts, state, config)
+        llm = _llm(models, self.history, channels, state, config)
         tts = TtsHandler(models.synthesizer, channels.answer, state, settings)
         self.stages = channels.join(self._turns, stt, llm, tts, self._sender, clock)
 
@@ -190,13 +190,19 @@ class Session:
 def _llm(
     models: Models,
     history: History,
-    inbox: Channel[LlmInput],
+    channels: Channels,
     state: SessionState,
     config: SessionConfig,
 ) -> LlmHandler:
-    by_word = takes_words(models.synthesizer, models.tts_rtf)
+    """The answering stage, which tells the turns what the model makes of the person's words."""
     return LlmHandler(
-        models.chat, history, inbox, state, summarise=config.summarise, by_word=by_word
+        models.chat,
+        history,
+        channels.transcripts,
+        state,
+        summarise=config.summarise,
+        by_word=takes_words(models.synthesizer, models.tts_rtf),
+        on_ending=channels.microphone.offer,
     )
 
 

@@ -146,9 +146,13 @@ class SttHandler(Handler[SttInput, LlmInput]):
         if agreed > len(self._stable):
             self._stable += words[len(self._stable) : agreed]
         self._previous = words
-        stable = " ".join(self._stable)
         return PartialTranscript(
-            heard.text, stable, speech.turn, len(speech.audio), heard.confidence
+            heard.text,
+            " ".join(self._stable),
+            speech.turn,
+            len(speech.audio),
+            heard.confidence,
+            heard.language or self._language,
         )
 
 

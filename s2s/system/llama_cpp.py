@@ -86,6 +86,7 @@ _PROTOTYPES: dict[str, Prototype] = {
     "llama_tokenize": (c_int32, [c_void_p, c_char_p, c_int32, c_void_p, c_int32, c_bool, c_bool]),
     "llama_token_to_piece": (c_int32, [c_void_p, c_int32, c_char_p, c_int32, c_int32, c_bool]),
     "llama_vocab_is_eog": (c_bool, [c_void_p, c_int32]),
+    "llama_vocab_is_control": (c_bool, [c_void_p, c_int32]),
     "llama_vocab_bos": (c_int32, [c_void_p]),
     "llama_vocab_eos": (c_int32, [c_void_p]),
     "llama_vocab_get_add_bos": (c_bool, [c_void_p]),

@@ -183,6 +183,10 @@ class ScriptedChat:
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         """Nothing to load."""
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        """It has no opinion."""
+        return None
+
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from s2s.core.setting import made_setting, setting
-from s2s.turns.endpoint import GraceConfig
+from s2s.turns.grace import GraceConfig
 from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.orders.input_gate import InputConfig
 from s2s.turns.provisional import ProvisionalConfig

@@ -22,11 +22,13 @@ from s2s.core.messages import (
     Speech,
     SttInput,
     TakeUpDropped,
+    TextEnding,
     TurnId,
 )
 from s2s.core.state import SessionState
 from s2s.turns.base import Floor, OwnVoice, TurnEnd, Vad
 from s2s.turns.config import TurnsConfig
+from s2s.turns.grace import GraceConfig
 from s2s.turns.open_turn import OpenTurn, TurnEnds
 from s2s.turns.orders.orders import Orders
 from s2s.turns.overlap import Overlap
@@ -51,7 +53,7 @@ half a second after it began."""
 TRANSCRIPT_WAIT_MS = 10_000
 """What was said over a reply is waited for this long, however slow the recogniser is."""
 
-TurnInput = AudioIn | PartialTranscript | Order | TakeUpDropped | SessionEnd
+TurnInput = AudioIn | PartialTranscript | TextEnding | Order | TakeUpDropped | SessionEnd
 
 
 class TurnsHandler(Handler[TurnInput, SttInput]):
@@ -77,10 +79,11 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._turns = state.turns
         self._events = state.events
         self._session_id = session_id
-        self._language = language
         self._config = config
         self._segmenter = Segmenter(config.segmenter)
-        self._ends = TurnEnds(end_of_turn, self._segmenter, state, self._at_s, config, language)
+        self._ends = TurnEnds(
+            end_of_turn, self._segmenter, state, config.grace, language, self._at_s, self._graces
+        )
         self._overlap = Overlap(config.interruption, floor, state)
         self._orders = Orders(self._segmenter, floor, state, config, language)
         self._attention = Attention(own_voice, config.speaker, state, floor)
@@ -107,6 +110,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
                 return self._hear(message)
             case PartialTranscript():
                 return self._read(message)
+            case TextEnding():
+                return self._ends.take(self._turn, message)
             case TakeUpDropped():
                 return self._take_up()
             case SessionEnd():
@@ -121,13 +126,16 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     def deadline_s(self) -> float | None:
         if self._last_window_s is None or self.quiet:
-            return None
+            return self._ends.deadline_s(self._turn)
         return self._last_window_s + self._config.stalled_input_ms / 1000
 
     def expired(self) -> Iterable[SttInput]:
-        """No more windows come (muted, unplugged): what is being said ends here."""
-        self._last_window_s = None
-        yield from self._end_speech()
+        """No more windows come (muted, unplugged): what is being said ends here, and time decides
+        about a pause."""
+        if self._last_window_s is not None and not self.quiet:
+            self._last_window_s = None
+            yield from self._end_speech()
+        self._ends.expired(self._turn)
 
     def _end_speech(self) -> Iterator[SttInput]:
         for event in self._segmenter.stalled():
@@ -161,19 +169,18 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         self._overlap.voice(*self._attention.evidence)
         self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
         if (falling_silent := self._falling_silent()) is not None:
-            falling_silent.judged_sample = segmenter.sample
             yield self._partial(falling_silent)
             self._ends.judge(falling_silent)
         elif (wanted := self._partial_wanted()) is not None:
             yield self._partial(wanted)
+        self._ends.window(self._turn)
 
     def _told(self, told: PassedWindow | OthersSpeech) -> Iterator[SttInput]:
         """A window that is to be heard, or speech that turns out to be another's."""
-        match told:
-            case PassedWindow():
-                events = self._segmenter.push(told.block, told.probability)
-            case OthersSpeech():
-                events = self._segmenter.withdraw(told.sample)
+        if isinstance(told, PassedWindow):
+            events = self._segmenter.push(told.block, told.probability)
+        else:
+            events = self._segmenter.withdraw(told.sample)
         for event in events:
             yield from self._on(event)
 
@@ -190,7 +197,6 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             case ProvisionalEnd():
                 self._overlap.ended(event.end_sample)
                 if self._turn is not None:
-                    self._turn.end_sample = event.end_sample
                     yield from self._pause(self._turn, event.end_sample)
             case TurnCut():
                 yield from self._split(event)
@@ -205,7 +211,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         again = self._orders.take(order, self._turn and self._turn.id)
         if again == "end":
             yield from self._end_speech()
-            if self._turn is not None and self._turn.end_sample is not None:
+            if self._turn is not None and self._turn.pause is not None:
                 self._orders.let_go(self._turn.id)
         elif again != "nothing":
             self._listen_afresh()
@@ -223,7 +229,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         if not self._overlap.open:
             self._floor.interrupt()
         turn = self._turn = self._turn or self._new_turn()
-        turn.end_sample = None
+        turn.pause = None
         if not self._overlap.open:
             self._partial_due(onset_sample, self._config.partial_interval_ms)
         self._events(SpeechStarted(turn.id, self._at_s(onset_sample)))
@@ -238,7 +244,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         """The speaker goes on: the same turn if it was not answered yet, else a new one."""
         turn = self._turn
         if turn is not None:
-            turn.end_sample = None
+            turn.goes_on()
         if self._overlap.open:
             return
         reopened = None if turn is None else self._turns.confirm_reopen(turn.id.turn_id)
@@ -256,6 +262,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         """Send the turn on at once, then find out how long its answer is to be held back."""
         stopped_s = self._at_s(end_sample)
         self._events(SpeechStopped(turn.id, stopped_s))
+        pause = self._ends.pause(turn, end_sample)
         if self._overlap.open:
             self._overlap.voice(*self._attention.at_end())
             yield self._partial(turn)
@@ -269,12 +276,13 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             return
         if not judged:
             self._ends.judge(turn)
-        self._set_grace(turn)
+        self._ends.judged(turn, pause, early=judged)
         self._state.metrics.mark(turn.id, "endpoint", self._state.clock.now())
 
-    def _set_grace(self, turn: OpenTurn) -> None:
-        if not self._orders.hold:
-            self._ends.set_grace(turn, provisional=self._overlap.can_take_back)
+    def _graces(self) -> tuple[GraceConfig, GraceConfig] | None:
+        """As `TurnsConfig.graces`; None while orders decide, not pauses."""
+        may_begin = self._overlap.can_take_back
+        return None if self._orders.hold else self._config.graces(provisional=may_begin)
 
     def _split(self, event: TurnCut) -> Iterator[SttInput]:
         """The turn is longer than the maximum: answer what was said, go on as the next turn."""
@@ -287,9 +295,9 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
     def _close_if_over(self) -> None:
         """An answered turn cannot be re-opened; nor one that nothing answered for too long."""
         turn = self._turn
-        if turn is None or turn.end_sample is None:
+        if turn is None or turn.pause is None:
             return
-        waited_ms = 1000 * (self._segmenter.sample - turn.end_sample) / PIPELINE_HZ
+        waited_ms = turn.pause.silence_ms(self._segmenter.sample)
         if self._overlap.open:
             limit_ms = self._config.interruption.late_ms if turn.all_read else TRANSCRIPT_WAIT_MS
             over = waited_ms > limit_ms and not self._overlap.undecided
@@ -300,7 +308,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
             committed = self._turns.is_committed(turn.id.turn_id)
             over = late or stopped or committed
             if committed:
-                self._attention.answered(self._segmenter.audio(turn.end_sample))
+                self._attention.answered(self._segmenter.audio(turn.pause.end_sample))
         if over:
             self._segmenter.close()
             self._forget_turn()
@@ -330,28 +338,25 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         turn = self._turn
         if turn is None or turn.id != partial.turn:
             return
-        turn.text = partial.text
+        turn.text, turn.language = partial.text, partial.language
         turn.read_samples = partial.audio_samples
-        over = turn.end_sample is not None and turn.all_read
+        over = turn.pause is not None and turn.all_read
         stable = None if over else partial.stable
         if not self._overlap.open:
             self._orders.read(turn.id, turn.text)
-            heard = self._segmenter.audio(turn.end_sample)
+            heard = self._segmenter.audio(turn.pause and turn.pause.end_sample)
             meant = not over or self._orders.hold
             if not meant and (why := self._attention.why_not(heard, partial)) is not None:
                 self._drop(why, heard)
                 return
-            self._set_grace(turn)
+            self._ends.read(turn)
         elif self._overlap.words(self._segmenter.sample, partial.text, stable=stable):
-            yield from self._promote(turn)
+            # What was said over a reply is a turn after all.
+            self._partial_due(self._segmenter.sample, self._config.partial_interval_ms)
+            if turn.pause is not None:
+                yield from self._pause(turn, turn.pause.end_sample)
             return
         self._events(Heard(partial.turn, partial.text, final=False))
-
-    def _promote(self, turn: OpenTurn) -> Iterator[SttInput]:
-        """What was said over a reply is a turn after all."""
-        self._partial_due(self._segmenter.sample, self._config.partial_interval_ms)
-        if turn.end_sample is not None:
-            yield from self._pause(turn, turn.end_sample)
 
     def _partial_wanted(self) -> OpenTurn | None:
         """The turn whose words so far are wanted now. Over a reply they are before it is one."""
@@ -360,7 +365,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         if self._overlap.open:
             if self._turn is None and len(self._segmenter.audio()):
                 self._turn = self._new_turn()
-            return self._turn if self._turn is None or self._turn.end_sample is None else None
+            return self._turn if self._turn is None or self._turn.pause is None else None
         wanted = self._segmenter.speaking and self._config.partial_interval_ms > 0
         return self._turn if wanted else None
 

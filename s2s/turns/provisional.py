@@ -15,7 +15,7 @@ from s2s.core.messages import TurnId
 from s2s.core.setting import setting
 from s2s.core.speculation import SpeculativeTurns
 from s2s.turns.base import Floor
-from s2s.turns.endpoint import GraceConfig
+from s2s.turns.grace import GraceConfig
 
 
 @dataclass(frozen=True, slots=True)

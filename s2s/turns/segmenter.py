@@ -145,6 +145,11 @@ class Segmenter:
         return self._onset
 
     @property
+    def paused(self) -> bool:
+        """The open turn has provisionally ended, and nothing like speech came since."""
+        return self._state is _State.PAUSED
+
+    @property
     def start_sample(self) -> int:
         """First sample of what `audio` gives; `sample` when it is quiet."""
         return self._sample if self._state is _State.QUIET else self._start
@@ -185,11 +190,10 @@ class Segmenter:
         self._sample = window.end
         speaking = self._state not in (_State.QUIET, _State.PAUSED)
         bar = self.config.threshold - self.config.hysteresis if speaking else self.config.threshold
-        if probability >= bar:
-            events = self._hear_speech(window, probability)
-        else:
-            events = self._hear_silence()
-        if self._state is _State.PAUSED and self._pause_too_long():
+        speech = probability >= bar
+        events = self._hear_speech(window, probability) if speech else self._hear_silence()
+        longest = self._samples(self.config.max_pause_ms)
+        if self._state is _State.PAUSED and self._sample - self._end >= longest:
             self.close()
             events.append(TurnClosed(self._sample))
         if self._state is _State.QUIET:
@@ -273,7 +277,8 @@ class Segmenter:
         self._last_active = window.end
         if self._active >= self._needed():
             events += self._accept()
-        if self._state is _State.SPEAKING and self._too_long():
+        longest = self._samples(self.config.max_turn_ms)
+        if self._state is _State.SPEAKING and self._sample - self._start > longest:
             events.append(self._split())
         return events
 
@@ -316,12 +321,6 @@ class Segmenter:
                 return []
 
     # --- length -----------------------------------------------------------------------------
-
-    def _too_long(self) -> bool:
-        return self._sample - self._start > self._samples(self.config.max_turn_ms)
-
-    def _pause_too_long(self) -> bool:
-        return self._sample - self._end >= self._samples(self.config.max_pause_ms)
 
     def _split(self) -> TurnCut:
         """Cut the open turn in the middle of the quietest window of its second half."""

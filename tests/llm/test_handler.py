@@ -15,6 +15,7 @@ from s2s.core.messages import (
     LlmInput,
     PartialTranscript,
     SessionEnd,
+    TextEnding,
     ToolCall,
     Transcript,
     TranscriptFailed,
@@ -41,6 +42,8 @@ class Chat:
         self.reads_ahead = True
         self.prompts: list[list[ChatMessage]] = []
         self.read: list[str] = []
+        self.judged: list[str] = []
+        self.log_odds: float | None = None
         self.before: Callable[[int], object] = lambda number: None
 
     def stream(
@@ -60,6 +63,10 @@ class Chat:
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         self.read.append(messages[-1].content)
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        self.judged.append(messages[-1].content)
+        return self.log_odds
+
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
@@ -74,7 +81,10 @@ class Rig:
         self.inbox: Channel[LlmInput] = Channel(4, clock=clock)
         state = SessionState(self.scope, self.turns, clock, Metrics(), lambda event: None)
         self.history = History("sys", max_turns=9, max_tokens=99, count_tokens=lambda t: 1)
-        self.handler = LlmHandler(self.chat, self.history, self.inbox, state)
+        self.endings: list[TextEnding] = []
+        self.handler = LlmHandler(
+            self.chat, self.history, self.inbox, state, on_ending=self.endings.append
+        )
         self.turns.observe(TURN)
 
     def send(self, message: LlmInput) -> list[TtsMessage]:
@@ -232,6 +242,36 @@ def test_it_reads_along_while_the_person_speaks() -> None:
     assert rig.send(partial) == []
     rig.send(partial)
     assert rig.chat.read == ["what is"]
+
+
+def test_what_the_model_makes_of_the_words_is_told_before_it_answers() -> None:
+    rig = Rig()
+    rig.chat.log_odds = 1.5
+    rig.chat.before = lambda _: rig.endings.append(TextEnding(TURN, "written", None))
+    rig.send(transcript(" What time is it? "))
+    assert rig.endings[0] == TextEnding(TURN, "What time is it?", 1.5)
+    assert rig.chat.judged == ["What time is it?"]
+    assert len(rig.endings) > 1
+
+
+def test_a_model_that_tells_nothing_or_fails_is_not_waited_for() -> None:
+    rig = Rig()
+    rig.send(transcript("hello"))
+    assert rig.endings == [TextEnding(TURN, "hello", None)]
+
+    def fail(messages: Sequence[ChatMessage]) -> float | None:
+        raise LlmError("the graph broke")
+
+    rig.chat.ending = fail
+    with pytest.raises(LlmError):
+        rig.send(transcript("again"))
+    assert rig.endings[-1] == TextEnding(TURN, "again", None)
+
+
+def test_words_that_were_not_written_down_are_not_judged_and_that_is_told() -> None:
+    rig = Rig()
+    rig.send(TranscriptFailed("no", TURN, 0, 0.0))
+    assert rig.endings == [TextEnding(TURN, None, None)]
 
 
 def test_it_does_not_read_along_when_that_costs_or_something_newer_waits() -> None:

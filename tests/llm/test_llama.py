@@ -37,6 +37,9 @@ class ScriptedEngine:
     def evaluate(self, request: ChatRequest) -> None:
         self.evaluated.append(request)
 
+    def ending(self, request: ChatRequest) -> float | None:
+        return float(len(request.messages))
+
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
@@ -70,6 +73,11 @@ def test_pieces_come_in_order_and_none_is_empty(chat) -> None:
 
     model, _ = chat(answer)
     assert list(model.stream(ASKED)) == ["One", " two", "."]
+
+
+def test_the_words_are_judged_as_they_are_answered(chat) -> None:
+    model, _ = chat(lambda take: None)
+    assert model.ending(ASKED) == len(ASKED)
 
 
 def test_stop_ends_the_generation_at_the_next_token(chat) -> None:

@@ -150,6 +150,69 @@ def test_a_long_prompt_is_shown_in_batches_that_can_be_stopped(engine: LlamaEngi
     assert asked[0] == 3
 
 
+def ending(engine: LlamaEngine, words: str, *before: ChatMessage) -> float:
+    odds = engine.ending(request(*before, ChatMessage("user", words)))
+    assert odds is not None
+    return odds
+
+
+@pytest.mark.models
+def test_whole_questions_end_and_cut_ones_do_not(engine: LlamaEngine) -> None:
+    whole = ["What time is it now?", "Turn off the lights.", "How far away is the moon?"]
+    cut = ["What time is", "Turn off the.", "How far away is the?"]
+    assert min(ending(engine, each) for each in whole) > max(ending(engine, each) for each in cut)
+
+
+@pytest.mark.models
+def test_what_was_asked_before_makes_a_short_answer_whole(engine: LlamaEngine) -> None:
+    before = (
+        ChatMessage("user", "Book me a table."),
+        ChatMessage("assistant", "For how many people?"),
+    )
+    assert ending(engine, "Two.", *before) > ending(engine, "Two.")
+
+
+@pytest.mark.models
+def test_judging_the_words_keeps_what_their_answer_needs(
+    engine: LlamaEngine, counted: list[int]
+) -> None:
+    asked = request(ChatMessage("system", "word " * 200), ASKED, max_tokens=1)
+    engine.evaluate(asked)
+    counted.clear()
+    first = ending(engine, ASKED.content, asked.messages[0])
+    assert len(counted) == 1, "its last word, for its logits"
+    counted.clear()
+    answer(engine, asked)
+    assert len(counted) <= 2, "the end of the prompt in one go, and the answer's token"
+    assert ending(engine, ASKED.content, asked.messages[0]) == first
+
+
+@pytest.mark.models
+def test_words_are_not_judged_while_an_answer_is_written(engine: LlamaEngine) -> None:
+    found: list[float | None] = []
+    engine.generate(
+        request(ASKED, max_tokens=1),
+        lambda _: found.append(engine.ending(request(ASKED))) is not None,
+    )
+    assert found
+    assert set(found) == {None}
+
+
+@pytest.mark.models
+def test_nothing_is_said_of_no_words_or_of_words_the_template_does_not_show(
+    resources_path: Path, engine: LlamaEngine
+) -> None:
+    assert engine.ending(request(ChatMessage("user", "?"))) is None
+    shouts = LlamaEngine(
+        "auto", resources_path, threads=1, compute=Unlimited(), context_tokens=64,
+        gpu_layers=0, chat_template="{{ messages[-1].content | upper }}",
+    )  # fmt: skip
+    assert shouts.ending(request(ASKED)) is None
+    with pytest.raises(LlmError, match="tokens"):
+        shouts.ending(request(ChatMessage("user", "WORD " * 99)))
+    shouts.close()
+
+
 @pytest.mark.models
 def test_control_tokens_count_as_words_where_text_is_counted(engine: LlamaEngine) -> None:
     assert engine.count_tokens("<|im_end|>") > 1

@@ -156,6 +156,9 @@ class _HungChat:
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         """Nothing to load."""
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        return None
+
     def count_tokens(self, text: str) -> int:
         return self.models.chat.count_tokens(text)
 

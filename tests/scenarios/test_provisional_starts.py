@@ -26,7 +26,7 @@ from s2s.testing.simulator import Said, Simulation, tone, with_pauses
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script, WavTransport
 from s2s.turns.config import TurnsConfig
-from s2s.turns.endpoint import GraceConfig
+from s2s.turns.grace import GraceConfig
 from s2s.turns.provisional import ProvisionalConfig
 from tests.scenarios.conversations import (
     Room,
@@ -39,7 +39,7 @@ from tests.scenarios.conversations import (
     statuses,
 )
 
-GRACE = GraceConfig(curve=((-1.0, 1500), (1.0, 1500), (3.0, 250), (7.0, 100)))
+GRACE = GraceConfig(curve=((-1.0, 1500), (1.0, 1500), (3.0, 250), (7.0, 100)), bias=0.8)
 """Certain after 1.5 s at even odds, and 2 more make it a quarter of a second."""
 EARLY = ProvisionalConfig(enabled=True, lead=3.0)
 SHORT = Said(tone(1.5), "please tell the reason", 0.6)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.cancel import CancelScope
@@ -24,6 +27,7 @@ from s2s.core.messages import (
     Speech,
     SttInput,
     TakeUpDropped,
+    TextEnding,
     TurnId,
 )
 from s2s.core.metrics import Metrics
@@ -32,6 +36,7 @@ from s2s.core.state import SessionState
 from s2s.testing.simulator import EnergyVad
 from s2s.turns.base import OwnVoice
 from s2s.turns.config import TurnsConfig
+from s2s.turns.grace import GraceConfig
 from s2s.turns.handler import TurnsHandler
 
 WINDOW_S = BLOCK_SAMPLES / PIPELINE_HZ
@@ -89,6 +94,20 @@ class Judge:
         return self.probability_of(audio)
 
 
+class Graces(SpeculativeTurns):
+    """Remembers what was decided."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock)
+        self.set: list[tuple[TurnId, float]] = []
+
+    def set_grace(
+        self, turn: TurnId, until_s: float, *, provisional_from_s: float | None = None
+    ) -> None:
+        self.set.append((turn, round(until_s, 6)))
+        super().set_grace(turn, until_s, provisional_from_s=provisional_from_s)
+
+
 class Rig:
     """The stage between a microphone of constant levels and a list."""
 
@@ -105,7 +124,7 @@ class Rig:
         self.judge = Judge(complete)
         self.state = SessionState(
             CancelScope(self.clock),
-            SpeculativeTurns(self.clock),
+            Graces(self.clock),
             self.clock,
             Metrics(),
             self.events.append,
@@ -135,9 +154,26 @@ class Rig:
             sent += self.handler.process(window)
         return sent
 
-    def read(self, speech: Speech, text: str, confidence: float | None = None) -> list[SttInput]:
+    def read(
+        self,
+        speech: Speech,
+        text: str,
+        confidence: float | None = None,
+        *,
+        model: float | None = None,
+    ) -> list[SttInput]:
+        """The recogniser writes `speech` down, and the language model says what it makes of it."""
+        sent = self.write_down(speech, text, confidence)
+        return sent + self.judge_words(speech, text, model)
+
+    def write_down(
+        self, speech: Speech, text: str, confidence: float | None = None
+    ) -> list[SttInput]:
         partial = PartialTranscript(text, text, speech.turn, len(speech.audio), confidence)
         return list(self.handler.process(partial))
+
+    def judge_words(self, speech: Speech, text: str | None, model: float | None) -> list[SttInput]:
+        return list(self.handler.process(TextEnding(speech.turn, text, model)))
 
 
 def finals(sent: list[SttInput]) -> list[Speech]:
@@ -378,3 +414,86 @@ def test_anybody_may_say_the_stop_phrase() -> None:
     assert isinstance(speech, Speech)
     rig.read(speech, "stop")
     assert rig.floor.done[-1] == "interrupt"
+
+
+# --- decisions at sample positions ---------------------------------------------------------------
+
+
+def decisions(
+    complete: float, text: str, model: float | None, late: tuple[int, int]
+) -> list[float]:
+    """When the turn ends, in seconds; the words come after so many windows, the language model's
+    opinion after so many more."""
+    config = TurnsConfig(grace=GraceConfig(ask_again_ms=(192, 416, 800)))
+    rig = Rig(complete=complete, config=config)
+    graces = rig.state.turns
+    assert isinstance(graces, Graces)
+    rig.judge.probability_of = lambda audio: complete if len(audio) % 3 else 1.0 - complete
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    rig.hear(SILENCE, late[0])
+    rig.write_down(speech, text)
+    rig.hear(SILENCE, late[1])
+    rig.judge_words(speech, text, model)
+    rig.hear(SILENCE, 80)
+    return [until_s for _, until_s in graces.set if not math.isinf(until_s)]
+
+
+@given(
+    complete=st.floats(0.0, 1.0),
+    text=st.sampled_from(
+        ["turn the lights on and", "Turn the lights on.", "what is it for", "yes"]
+    ),
+    model=st.none() | st.floats(-8.0, 8.0),
+    late=st.tuples(st.integers(0, 60), st.integers(0, 60)),
+)
+def test_what_is_decided_does_not_depend_on_when_the_evidence_comes(
+    complete: float, text: str, model: float | None, late: tuple[int, int]
+) -> None:
+    (prompt,) = decisions(complete, text, model, (0, 0))
+    (delayed,) = decisions(complete, text, model, late)
+    longest_s = 30 * WINDOW_S + TurnsConfig().grace.incomplete_ms / 1000
+    came_s = (32 + sum(late)) * WINDOW_S
+    assert delayed == (prompt if came_s < longest_s - WINDOW_S else pytest.approx(longest_s))
+
+
+def test_nothing_is_decided_before_words_and_language_model_were_heard() -> None:
+    rig = Rig()
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 30))
+    assert rig.state.turns.verdict(speech.turn) is Verdict.PENDING
+    rig.write_down(speech, "What time is it?")
+    assert rig.state.turns.verdict(speech.turn) is Verdict.PENDING
+    rig.judge_words(speech, "What time", 3.0)  # read along before all was said
+    assert rig.state.turns.verdict(speech.turn) is Verdict.PENDING
+    rig.judge_words(speech, "What time is it?", 3.0)
+    assert rig.state.turns.verdict(speech.turn) is Verdict.LATEST
+
+
+def test_a_turn_that_could_not_be_written_down_is_over_without_words() -> None:
+    rig = Rig(complete=0.9999)
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 20))
+    rig.judge_words(speech, None, None)
+    assert rig.state.turns.verdict(speech.turn) is Verdict.LATEST
+
+
+def test_a_pause_that_is_not_decided_is_judged_again_while_it_lasts() -> None:
+    again = (416, 640, 992)
+    rig = Rig(complete=0.01, config=TurnsConfig(grace=GraceConfig(ask_again_ms=again)))
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    rig.read(speech, "turn the lights on", model=-2.0)
+    rig.hear(SILENCE, 80)
+    assert len(rig.judge.asked) == 1 + len(again)
+    silences_ms = [1000 * (asked - 30 * BLOCK_SAMPLES) / PIPELINE_HZ for asked in rig.judge.asked]
+    assert silences_ms == pytest.approx([64, *again], abs=32)
+
+
+def test_windows_that_are_late_do_not_hold_a_decided_turn_back_for_long() -> None:
+    rig = Rig(complete=0.99)
+    (speech,) = finals(rig.hear(VOICE, 30) + rig.hear(SILENCE, 2))
+    rig.read(speech, "What time is it?", model=4.0)
+    deadline_s = rig.handler.deadline_s()
+    assert deadline_s is not None
+    assert deadline_s <= rig.clock.now() + 0.5
+    rig.clock.wait_until(deadline_s)
+    assert list(rig.handler.expired()) == []
+    assert rig.state.turns.verdict(speech.turn) is Verdict.LATEST
+    assert rig.handler.deadline_s() is None

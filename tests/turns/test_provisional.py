@@ -10,8 +10,10 @@ from s2s.core.clock import ManualClock
 from s2s.core.events import Event, Interruption
 from s2s.core.messages import TurnId
 from s2s.core.speculation import SpeculativeTurns
-from s2s.turns.endpoint import EAGERNESS, GraceConfig, grace_ms
+from s2s.turns.endpoint import to_log_odds
+from s2s.turns.grace import EAGERNESS, EndEvidence, GraceConfig, grace_ms
 from s2s.turns.provisional import ProvisionalConfig, TakingBack
+from s2s.turns.unfinished import log_odds
 from tests.turns.test_handler import Quiet
 
 TURN = TurnId("t", 0)
@@ -19,8 +21,8 @@ TURN = TurnId("t", 0)
 
 def after_ms(probability: float, text: str, config: ProvisionalConfig) -> tuple[int, int]:
     grace = GraceConfig()
-
-    speak, commit = (grace_ms(probability, text, each, "en") for each in (config.of(grace), grace))
+    evidence = EndEvidence(to_log_odds(probability), log_odds(text) if text else None)
+    speak, commit = (grace_ms(evidence, each) for each in (config.of(grace), grace))
     return speak, commit
 
 

@@ -101,6 +101,7 @@ class _LongWinded(_Costed):
         self._inner, self._scripted = inner, scripted
         self.warm, self.count_tokens, self.close = inner.warm, inner.count_tokens, inner.close
         self.reads_ahead = inner.reads_ahead
+        self.ending = inner.ending
 
     def stream(
         self,

@@ -1,0 +1,1 @@
+"""How well the end of a turn is found: what each witness says and proves, what comes of it."""
