@@ -30,6 +30,8 @@ class OverEcho:
     def __init__(self, bar_db: float) -> None:
         self._bar_db = bar_db
         self._held = 0
+        self._before_db = math.inf
+        """Of the window before: one alone above the bar is a hiccup of the echo, two are speech."""
         self._over_db: list[float] = []
 
     @property
@@ -53,9 +55,11 @@ class OverEcho:
         """The speech probability of a window, in [0, 1], by what its echo leaves of it."""
         if probability >= ACTIVE:
             self._over_db.append(over_echo_db)
+        before_db, self._before_db = self._before_db, over_echo_db
         if over_echo_db == math.inf:
             return probability
         bar_db = self._bar_db - (LOWERED_DB if self._held else 0.0)
-        share = min(1.0, max(0.0, 1.0 + (over_echo_db - bar_db) / SOFT_DB))
+        lower_db = over_echo_db if self._held else min(over_echo_db, before_db)
+        share = min(1.0, max(0.0, 1.0 + (lower_db - bar_db) / SOFT_DB))
         self._held = HOLD_WINDOWS if share == 1.0 else max(0, self._held - 1)
         return probability * share

@@ -28,6 +28,13 @@ def test_what_the_echo_explains_is_no_speech(over_db: float, share: float) -> No
     assert OverEcho(BAR_DB).probability(0.8, over_db) == pytest.approx(0.8 * share)
 
 
+def test_one_window_alone_above_the_bar_is_no_speech() -> None:
+    over = OverEcho(BAR_DB)
+    over.probability(0.9, 0.0)
+    assert over.probability(0.9, 12.0) == 0.0
+    assert over.probability(0.9, 12.0) == 0.9
+
+
 def test_the_soft_end_of_a_word_passes_a_lower_bar_for_a_while() -> None:
     over = OverEcho(BAR_DB)
     over.probability(0.9, 12.0)
