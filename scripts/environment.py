@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -85,22 +86,23 @@ def portaudio_hint() -> None:
 
 def _key() -> str:
     """What the installation depends on: the project's files, and which Python made it."""
-    project = (ROOT / "pyproject.toml").read_bytes() + (ROOT / "setup.py").read_bytes()
+    project = (ROOT / "pyproject.toml").read_bytes()
     return hashlib.sha256(project + sys.version.encode() + sys.executable.encode()).hexdigest()
 
 
-def _stamp() -> object:
+def _stamp() -> dict[str, Any]:
+    """What was noted of the last installation; nothing where there was none, or it is damaged."""
     try:
-        return json.loads(STAMP.read_text(encoding="utf-8"))
+        stamp: object = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
+        return {}
+    return cast("dict[str, Any]", stamp) if isinstance(stamp, dict) else {}
 
 
 def _installed_extras() -> list[str]:
     """The extras of the last installation: they stay, so that one script undoes no other."""
-    stamp = _stamp()
-    extras = stamp.get("extras") if isinstance(stamp, dict) else None
-    return [str(extra) for extra in extras] if isinstance(extras, list) else []
+    extras: Any = _stamp().get("extras", [])
+    return list(map(str, extras))
 
 
 def _usable() -> bool:

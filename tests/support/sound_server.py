@@ -52,14 +52,10 @@ def _alsa_plugin() -> bool:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test marked `pulse` needs a sound server, and takes real time on a machine that is not
-    busy: it runs only when asked for, and fails then where the server is missing."""
-    if item.get_closest_marker("pulse") is None:
-        return
+    """A test marked `pulse` that was asked for fails where the sound server is missing."""
     required: list[str] = item.config.getoption("--require")
-    if "pulse" not in required:
-        pytest.skip("conversations in real time through a sound server: --require pulse")
-    if (remedy := missing()) is not None:
+    asked_for = item.get_closest_marker("pulse") is not None and "pulse" in required
+    if asked_for and (remedy := missing()) is not None:
         pytest.fail(f"no sound server: {remedy}")
 
 
