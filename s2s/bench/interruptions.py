@@ -280,6 +280,7 @@ def main() -> None:
     )
     parser.add_argument("--voices", default=",".join(VOICES), help=f"of {', '.join(VOICES)}")
     parser.add_argument("--recordings", type=Path, help="folder of make_turn_audio.py")
+    parser.add_argument("--clips", type=int, help="at most so many texts of each kind and voice")
     options = parser.parse_args()
     names = options.voices.split(",")
     if shutil.which("espeak-ng") is None:
@@ -294,7 +295,7 @@ def main() -> None:
             (True, BACKCHANNELS[options.words]),
             (False, INTERRUPTIONS[options.words]),
         )
-        for text in texts
+        for text in texts[: options.clips]
     ]
     if options.recordings:
         clips += recorded(options.recordings, 50)

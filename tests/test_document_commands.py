@@ -1,0 +1,203 @@
+"""Every command line of the documents is run to its end, on small models and with small numbers.
+
+A line that installs or fetches something, or needs a microphone, is only read: it is in
+`READ_ONLY` with the reason. `SMALLER` says what is smaller than in the document, and nothing else
+is changed. Lines run in the order of the documents, in one folder: a voice that one of them makes
+speaks in the next.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from s2s.app import cli
+from s2s.models.store import Store, home
+from s2s.testing.random_checkpoint import write_checkpoint
+from tests.support.documents import ROOT, Snippet, commands, words
+from tests.support.server import ScriptedServer
+from tests.support.vits import voice_folder
+
+DATA = ROOT / "tests" / "data"
+
+READ_ONLY: tuple[tuple[str, str], ...] = (
+    (r"(sudo|docker|systemctl|journalctl|launchctl|cp|install|uv|pip) ", "installs"),
+    (r"python -m pip install ", "installs"),
+    (r"python3 scripts/(run|test)\.py", "installs"),
+    (r"\.ci/run|basedpyright", "is what runs these tests"),
+    (r"python -m s2s voices add piper:", "fetches"),
+    (r"python -m s2s( --(muted|push-to-talk|wake-word okay_nabu))?$", "microphone"),
+    (r'python -m s2s say "[^"]*"$', "loudspeaker"),
+    (r"python -m s2s devices", "microphone"),
+)
+"""Lines, by how they begin, that are not run, and why."""
+
+SMALLER: tuple[tuple[str, str], ...] = (
+    (r"(--tts qwen3 (?!.*--model).*--voice anna)", r"\1 --set tts.model={base}"),
+    (
+        r"(?<!doctor )(?<!config )(--tts qwen3)(?!.*(--model|tts\.model))",
+        r"\1 --set tts.model={custom}",
+    ),
+    (r"1\.7b-voicedesign", "{design}"),
+    (r"0\.6b-base", "{base}"),
+    (r"0\.6b-customvoice", "{custom}"),
+    (r"http://127\.0\.0\.1:8080/v1", "{server}"),
+    (r"(python -m pip wheel) \. ", r"\1 {root} --no-build-isolation "),
+    (r"(tests\.support\.documents)", r"\1 --check"),
+    (r"(bench random)( --count \d+)?", r"\1 --count 20"),
+    (r"(bench conversation)", r"\1 --turns 4"),
+    (r"(bench parity .*)", r"\1 --frames 4"),
+    (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1"),
+    (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1"),
+    (r"(make_turn_audio\.py)", r"\1 --prompts prompts --variants 1"),
+    (r"(benchmark_endpointing\.py)", r"\1 --prompts prompts"),
+    (r"(benchmark_interruptions\.py .*)--voices \S+", r"\1--voices hibari --clips 1"),
+    (r"(benchmark_tts\.py --tts \w+)", r"\1 --runs 1 --text Hello."),
+    (r"(benchmark_vits\.py) .*", r"\1 --repeats 1 --threads 1 --texts short --model {voice}"),
+    (r"(benchmark_qwen3_codec\.py)", r"\1 --tiny --runs 1 --threads 1 --frames 1"),
+    (r"--random-weights", "--tiny --runs 1 --aborts 1"),
+    (r"(benchmark_(tts|qwen3)\.py .*--tiny)", r"\1 --frames 8"),
+    (r"--soak 10 --frames 250", "--soak 0.02"),
+    (
+        r"--checkpoint checkpoint (.*)--frames 50 --runs 2",
+        r"--checkpoint {base} \1--frames 4 --runs 1",
+    ),
+)
+"""What is replaced in a line so that it is done soon: pattern, replacement."""
+
+
+def known() -> list[Snippet]:
+    """Each line once, in the order of the documents."""
+    found: dict[str, Snippet] = {}
+    for command in commands():
+        found.setdefault(" ".join(words(command.text)), command)
+    return list(found.values())
+
+
+def reason_not_to_run(command: str) -> str:
+    return next((why for start, why in READ_ONLY if re.match(start, command)), "")
+
+
+LINES = known()
+RUN = [line for line in LINES if not reason_not_to_run(line.text)]
+READ = [line for line in LINES if reason_not_to_run(line.text)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the lines run: the files that they name are there."""
+    folder = tmp_path_factory.mktemp("documents")
+    shutil.copy(DATA / "something.wav", folder / "question.wav")
+    shutil.copy(DATA / "librivox_0870.wav", folder / "me.wav")
+    (folder / "any.gguf").symlink_to(Store().path("smollm2-135m"))
+    for name in ("scripts", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "core-sounds-en.txt.gz").write_bytes(gzip.compress(b""))
+    programs = folder / "programs"
+    programs.mkdir()
+    python = programs / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    cache = folder / "home"
+    cache.mkdir()
+    for name in ("models", "kernels"):
+        (home() / name).mkdir(parents=True, exist_ok=True)
+        (cache / name).symlink_to(home() / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The names in `SMALLER`, and what they stand for."""
+    kinds = {"base": "0.6b-base", "custom": "0.6b-customvoice", "design": "1.7b-voicedesign"}
+    made = {name: write_checkpoint(folder / kind, kind) for name, kind in kinds.items()}
+    voice = voice_folder(folder, "plain") / "plain.onnx"
+    (voice.parent / "voice.json").rename(voice.with_suffix(".onnx.json"))
+    return {name: str(path) for name, path in made.items()} | {
+        "voice": str(voice),
+        "root": str(ROOT),
+    }
+
+
+@pytest.mark.models("whisper-base", "piper-joe")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("line", RUN, ids=str)
+def test_a_command_line_runs(
+    line: Snippet, folder: Path, small: dict[str, str], server: ScriptedServer
+) -> None:
+    if _speaks_with_piper(line.text) and importlib.util.find_spec("piper") is None:
+        pytest.skip("needs the extra piper")
+    choice = {"index": 0, "delta": {"content": "It is noon."}, "finish_reason": "stop"}
+    event = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
+    server.script = lambda request: server.send(request, [event])
+    command = line.text
+    for pattern, replacement in SMALLER:
+        command = re.sub(pattern, replacement, command)
+    command = command.format(**small, server=server.base_url)
+    environment = os.environ | {
+        "PATH": f"{folder / 'programs'}{os.pathsep}{os.environ['PATH']}",
+        "S2S_HOME": str(folder / "home"),
+        "HF_HUB_OFFLINE": "1",
+    }
+    here = ROOT if line.document.name == "CONTRIBUTING.md" else folder
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=here,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
+    for flag in ("--output", "-o", "--picture"):
+        given = re.search(rf"{flag} (\S+)", line.text)
+        if given is not None:
+            assert (folder / given[1]).stat().st_size > 0
+
+
+@pytest.mark.parametrize("line", READ, ids=str)
+def test_a_command_line_that_is_not_run_can_be_read(line: Snippet) -> None:
+    """By this program's own parser, where it is its own; else its files are there."""
+    program, *arguments = words(line.text)
+    if arguments[:2] == ["-m", "s2s"]:
+        options = cli._parser().parse_args(cli._prepared(arguments[2:]))
+        assert options.command in cli.COMMANDS
+    for name in (program, *arguments):
+        if name.startswith((".ci/", "scripts/", "tests/", "contrib/")):
+            assert (ROOT / name).exists(), name
+
+
+def test_every_reason_is_needed() -> None:
+    for start, _ in READ_ONLY:
+        assert any(re.match(start, line.text) for line in READ), start
+    for pattern, _ in SMALLER:
+        assert any(re.search(pattern, _smaller(line.text, pattern)) for line in RUN), pattern
+
+
+def _speaks_with_piper(command: str) -> bool:
+    return re.search(r"--(tts|profile) piper", command) is not None and " config " not in command
+
+
+def _smaller(command: str, until: str) -> str:
+    """A line as it is when the replacement `until` comes to it."""
+    for pattern, replacement in SMALLER:
+        if pattern == until:
+            return command
+        command = re.sub(pattern, replacement, command)
+    return command
+
+
+def test_there_are_many() -> None:
+    assert len(RUN) > 40
+    assert all(shlex.split(line.text) for line in LINES)
