@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from s2s.app import cli
+from s2s.config.schema import Config
 from s2s.models.store import Store, home
 from s2s.testing.random_checkpoint import write_checkpoint
 from tests.support.documents import ROOT, Snippet, commands, words
@@ -36,7 +37,10 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python3 scripts/(run|test)\.py", "installs"),
     (r"\.ci/run|basedpyright", "is what runs these tests"),
     (r"python -m s2s voices add piper:", "fetches"),
-    (r"python -m s2s( --(muted|push-to-talk|wake-word okay_nabu))?$", "microphone"),
+    (r"python -m s2s voices add \w+ --record", "microphone"),
+    (r"python -m s2s bench voice", "full-size weights: heard back, random ones say nothing"),
+    (r"python -m s2s bench recorded", "full-size weights: a recorded run of theirs"),
+    (r"python -m s2s( --(?!.*--input).*)?( +#.*)?$", "microphone"),
     (r'python -m s2s say "[^"]*"$', "loudspeaker"),
     (r"python -m s2s devices", "microphone"),
 )
@@ -49,8 +53,9 @@ SMALLER: tuple[tuple[str, str], ...] = (
         r"\1 --set tts.model={custom}",
     ),
     (r"1\.7b-voicedesign", "{design}"),
+    (r"(random_checkpoint weights)", r"\1 --tiny"),
     (r"0\.6b-base", "{base}"),
-    (r"0\.6b-customvoice", "{custom}"),
+    (r"(?<!--kind )0\.6b-customvoice", "{custom}"),
     (r"http://127\.0\.0\.1:8080/v1", "{server}"),
     (r"(python -m pip wheel) \. ", r"\1 {root} --no-build-isolation "),
     (r"(tests\.support\.documents)", r"\1 --check"),
@@ -173,6 +178,8 @@ def test_a_command_line_that_is_not_run_can_be_read(line: Snippet) -> None:
     if arguments[:2] == ["-m", "s2s"]:
         options = cli._parser().parse_args(cli._prepared(arguments[2:]))
         assert options.command in cli.COMMANDS
+        if options.command == "talk" and arguments[2:]:
+            assert cli._config(options) != Config(), "it changes a setting"
     for name in (program, *arguments):
         if name.startswith((".ci/", "scripts/", "tests/", "contrib/")):
             assert (ROOT / name).exists(), name

@@ -9,7 +9,7 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -269,7 +269,7 @@ def _parser() -> argparse.ArgumentParser:
         for name, text in COMMANDS.items()
     }
     for name in SPEAKING:
-        _add_shortcuts(subparsers[name], VOICE_SHORTCUTS)
+        _add_shortcuts(subparsers[name].add_argument, VOICE_SHORTCUTS)
     talk = subparsers["talk"]
     talk.add_argument("--input", type=Path, help="talk to it with a sound file, not a microphone")
     talk.add_argument(
@@ -362,16 +362,15 @@ def _common_flags() -> argparse.ArgumentParser:
     group.add_argument(
         "--set", action="append", metavar="KEY=VALUE", help="one setting; may be given often"
     )
-    _add_shortcuts(group, SHORTCUTS)
+    _add_shortcuts(group.add_argument, SHORTCUTS)
     group.add_argument("--log-level", choices=LEVELS, help="how much is told (default: warning)")
     return common
 
 
-def _add_shortcuts(
-    group: argparse._ActionsContainer, shortcuts: dict[str, tuple[str, str]]
-) -> None:
+def _add_shortcuts(add: Callable[..., object], shortcuts: dict[str, tuple[str, str]]) -> None:
+    """Describe flags that set one key. add: the `add_argument` of a parser or of a group."""
     for flag, (_, text) in shortcuts.items():
-        group.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
+        add(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
 
 
 def _start_logging(level: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from s2s.config.loader import as_dict
 from s2s.config.schema import Config, sections
 from s2s.core.audio import Block, check_output, empty, write_sound
 from s2s.core.setting import documented
+from s2s.core.untyped import is_mapping
 from s2s.models.manifest import Model
 from s2s.models.resources import Resources
 from s2s.models.store import Store
@@ -140,7 +142,7 @@ def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
         section = getattr(config, stage)
         backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)
-        values = options.values() if isinstance(options, dict) else ()
+        values = options.values() if is_mapping(options) else ()
         texts = [value for value in values if isinstance(value, str)]
         wanted |= {name for text in texts for name in (text, backend.model_prefix + text)} & known
     return store.select(sorted(wanted))
@@ -159,14 +161,14 @@ def show_config(config: Config) -> int:
 
 def _described(kind: type, instance: object, values: object, depth: int) -> Iterator[str]:
     """Lines of YAML for one dataclass, a comment before each field that has a docstring."""
-    assert isinstance(values, dict)
+    assert is_mapping(values)
     indent = "  " * depth
     texts = documented(kind)
     for key, value in values.items():
         if texts[key]:
             yield f"{indent}# {texts[key]}"
-        part = getattr(instance, key)
-        if isinstance(value, dict) and hasattr(type(part), "__dataclass_fields__"):
+        part: object = getattr(instance, key)
+        if is_mapping(value) and is_dataclass(part):
             yield f"{indent}{key}:"
             yield from _described(type(part), part, value, depth + 1)
         else:

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -97,7 +97,7 @@ class Keys:
 
 
 @contextmanager
-def keys_read(keys: Keys) -> Iterator[None]:
+def keys_read(keys: Keys) -> Generator[None, None, None]:
     """Inside, keys are read from the standard input, if it is a terminal in the foreground."""
     if not usable():
         yield
@@ -119,7 +119,7 @@ def usable() -> bool:
 
 
 @contextmanager
-def _reader(read: Callable[[], None], wake: Callable[[], None]) -> Iterator[None]:
+def _reader(read: Callable[[], None], wake: Callable[[], None]) -> Generator[None, None, None]:
     """Run `read` in a thread until the end, when `wake` makes it return."""
     thread = threading.Thread(target=read, name="s2s-keys", daemon=True)
     thread.start()
@@ -135,7 +135,7 @@ if sys.platform != "win32":
     import tty
 
     @contextmanager
-    def _unix(keys: Keys, terminal: int) -> Iterator[None]:
+    def _unix(keys: Keys, terminal: int) -> Generator[None, None, None]:
         wakes, wake = os.pipe()
 
         def read() -> None:
@@ -167,7 +167,7 @@ if sys.platform != "win32":
             return ""
 
     @contextmanager
-    def _one_by_one(terminal: int) -> Iterator[None]:
+    def _one_by_one(terminal: int) -> Generator[None, None, None]:
         """Have keys come as they are pressed and show nothing of them; also after Ctrl-Z and fg."""
         before = termios.tcgetattr(terminal)
 
@@ -190,7 +190,7 @@ else:
     import msvcrt
 
     @contextmanager
-    def _windows(keys: Keys) -> Iterator[None]:
+    def _windows(keys: Keys) -> Generator[None, None, None]:
         ends = threading.Event()
 
         def read() -> None:

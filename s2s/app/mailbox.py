@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
 
@@ -47,7 +47,7 @@ class Mailbox(Generic[T]):
         return self._items.popleft()
 
     @contextmanager
-    def _woken_by_signals(self) -> Iterator[None]:
+    def _woken_by_signals(self) -> Generator[None, None, None]:
         if threading.current_thread() is not threading.main_thread():
             yield
             return

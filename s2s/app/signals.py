@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -32,7 +32,7 @@ class Signals:
         self._stop: Callable[[], None] | None = None
 
     @contextmanager
-    def ending(self, stop: Callable[[], None]) -> Iterator[None]:
+    def ending(self, stop: Callable[[], None]) -> Generator[None, None, None]:
         """Inside, the first signal calls `stop`, which must return at once."""
         self._stop = stop
         try:
@@ -53,7 +53,7 @@ class Signals:
 
 
 @contextmanager
-def handled() -> Iterator[Signals]:
+def handled() -> Generator[Signals, None, None]:
     """Inside, signals are handled as `Signals` says; nothing changes outside the main thread."""
     signals = Signals()
     if threading.current_thread() is not threading.main_thread():

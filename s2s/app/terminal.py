@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,7 +19,7 @@ _MOST_STEPS = 100
 
 
 @contextmanager
-def download_bars() -> Iterator[Progress]:
+def download_bars() -> Generator[Progress, None, None]:
     """A `Progress` that draws a bar for each download or step on stderr, with the time that is
     left; lines where it is no terminal.
 

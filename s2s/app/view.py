@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import assert_never
 
 from rich.console import Console
 from rich.text import Text
@@ -21,8 +22,12 @@ from s2s.core.events import (
     NothingHeard,
     NothingSpoken,
     Notice,
+    ProvisionalStart,
     ResponseDone,
+    ResponseStarted,
     SpeechDropped,
+    SpeechStarted,
+    SpeechStopped,
     StopHeard,
     TakenBack,
     ToolCalled,
@@ -59,7 +64,7 @@ class View:
         self._lock = threading.Lock()
         self._partial = False
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event) -> None:  # noqa: C901  (a case for each event)
         with self._lock:
             match event:
                 case Heard(final=False, text=text) if self._console.is_terminal and text:
@@ -86,8 +91,13 @@ class View:
                     self._line(Text(f"     (interrupted: {reason})", style="bright_black"))
                 case Notice(text=text):
                     self._line(Text(text, style="yellow"), whole=True)
-                case _:
+                case (
+                    Heard() | AnswerText() | Interruption()
+                    | SpeechStarted() | SpeechStopped() | ProvisionalStart() | ResponseStarted()
+                ):  # fmt: skip
                     pass
+                case _:
+                    assert_never(event)
 
     def notice(self, text: str) -> None:
         """Tell the person something about the program."""

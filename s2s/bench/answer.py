@@ -4,6 +4,8 @@ Stands between a session and its models and writes down what they give and when;
 looks at the processor and the playback buffer.
 """
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 import threading

@@ -15,7 +15,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
@@ -99,7 +99,7 @@ def converse(busy: int, turns: int, settings: Sequence[str]) -> BusyRow:
 
 
 @contextmanager
-def busy_programs(count: int) -> Iterator[None]:
+def busy_programs(count: int) -> Generator[None, None, None]:
     """So many programs that compute without a pause, each in a session of its own."""
     running: list[subprocess.Popen[bytes]] = []
     try:

@@ -14,6 +14,8 @@ Prints a table, with what each suppressor changes of the WER and its 95 % interv
 bootstrapped), and, last, one line of JSON.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The packages of other noise filters have no types.
 from __future__ import annotations
 
 import argparse
@@ -139,7 +141,8 @@ def dtln(folder: Path) -> Suppress:
     """The two graphs of DTLN (Westhausen and Meyer, 2020): windows of 512, steps of 128."""
     first, second = (onnx_session(folder / f"model_{n}.onnx", threads=1) for n in (1, 2))
     names = [[each.name for each in session.get_inputs()] for session in (first, second)]
-    shapes = [session.get_inputs()[1].shape for session in (first, second)]
+    inputs = [session.get_inputs()[1] for session in (first, second)]
+    shapes = [[int(size or 1) for size in each.shape] for each in inputs]
 
     def run(audio: Block) -> Block:
         state_1, state_2 = (np.zeros(shape, dtype=np.float32) for shape in shapes)

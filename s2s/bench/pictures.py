@@ -1,5 +1,7 @@
 """Pictures of measurements. They need matplotlib."""
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 from pathlib import Path

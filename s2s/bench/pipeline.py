@@ -6,10 +6,12 @@
 
 The person is five recordings of human speech, with hand-labelled ends, and questions spoken by the
 embedded voice. Latency is read from the recording of the conversation, not from the program's own
-marks; those only tell where it went. Needs an otherwise idle machine to mean anything. The last
-line is JSON.
+marks; those only tell where it went (docs/decisions/not-reached-420-ms.md). Needs an otherwise idle
+machine to mean anything. The last line is JSON.
 """
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 import argparse

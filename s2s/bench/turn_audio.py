@@ -14,6 +14,8 @@ Needs: faster-whisper (for the words; it also brings av, to decode G.722), and a
 unless --prompts is given.
 """
 
+# pyright: reportUnknownMemberType=false
+# faster-whisper leaves arguments open.
 from __future__ import annotations
 
 import argparse
@@ -105,7 +107,7 @@ def read_g722(path: Path) -> Block:
 def sentences(folder: Path) -> dict[str, str]:
     """Prompts that are one whole sentence of at least four words: name -> text."""
     listing = next(folder.rglob("core-sounds-en.txt.gz"))
-    found = {}
+    found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
         name, _, text = line.partition(":")
         text = text.strip()
@@ -144,7 +146,7 @@ def recordings(folder: Path, longest_s: float = 9.0) -> list[Recording]:
     sources = [(name, text, DATA / f"{name}.wav") for name, text in LIBRIVOX.items()]
     for name, text in sorted(sentences(folder).items()):
         sources += [(name, text, path) for path in sorted(folder.rglob(f"{name}.g722"))[:1]]
-    found = []
+    found: list[Recording] = []
     for name, text, path in sources:
         audio = read_g722(path) if path.suffix == ".g722" else read_wav(path, PIPELINE_HZ)[0]
         level = level_db(audio)
@@ -208,7 +210,7 @@ def make_turn(recording: Recording, borders: list[float], variant: int) -> Turn 
         return None
     fade = np.linspace(1.0, 0.0, _FADE, dtype=np.float32)
     lead = int(_LEAD_S * PIPELINE_HZ)
-    pieces, pauses = [room_tone(recording.audio, lead, random)], []
+    pieces, pauses = [room_tone(recording.audio, lead, random)], list[Pause]()
     position, length = recording.start, lead
     for cut in [*cuts, recording.end]:
         piece = recording.audio[position:cut].copy()
@@ -291,7 +293,7 @@ def make_turns(prompts: Path, cache: Path, variants: range = range(3)) -> list[T
 
 def write_turns(turns: list[Turn], folder: Path) -> None:
     """Write a WAV file a turn, and their marks to `turns.json`."""
-    marks = []
+    marks: list[dict[str, object]] = []
     for turn in turns:
         write_wav(folder / f"{turn.name}.wav", turn.audio, PIPELINE_HZ)
         marks.append(
@@ -308,7 +310,7 @@ def write_turns(turns: list[Turn], folder: Path) -> None:
 
 def read_turns(folder: Path) -> list[Turn]:
     """What `write_turns` wrote."""
-    turns = []
+    turns: list[Turn] = []
     for mark in json.loads((folder / "turns.json").read_text()):
         audio, _ = read_wav(folder / f"{mark['name']}.wav", PIPELINE_HZ)
         pauses = tuple(Pause(**pause) for pause in mark.pop("pauses"))

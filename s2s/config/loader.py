@@ -20,6 +20,7 @@ from s2s.config import registry, settings_yaml, typed
 from s2s.config.schema import Config, StageConfig, sections
 from s2s.config.typed import Given, SettingError, Tree
 from s2s.core.setting import former_names
+from s2s.core.untyped import is_mapping
 from s2s.system.encoding import EncodingError
 
 DEFAULT_PROFILE = "embedded"
@@ -103,8 +104,8 @@ def read_file(path: Path) -> Tree:
         SettingError: not there, not YAML, or not sections of settings.
     """
     try:
-        document = settings_yaml.read(path.read_bytes()) or {}
-        if isinstance(document, dict):
+        document: object = settings_yaml.read(path.read_bytes()) or {}
+        if is_mapping(document):
             return typed.tree(document, str(path))
     except OSError as error:
         raise SettingError(f"{path}: cannot be read ({error.strerror or error}).") from error

@@ -104,11 +104,11 @@ BACKENDS: tuple[StageBackend, ...] = (
     StageBackend(
         stage="llm",
         name="llama",
-        about="a GGUF model in llama.cpp",
+        about="any GGUF file in llama.cpp (wheels of xllamacpp, or llama-cpp-python)",
         factory="s2s.llm.llama:LlamaChat",
         config="s2s.llm.llama:LlamaConfig",
         extra="embedded",
-        requires=("xllamacpp|llama_cpp",),
+        requires=("xllamacpp|llama_cpp", "jinja2"),
         models=("smollm2-135m",),
     ),
     StageBackend(
@@ -133,7 +133,7 @@ BACKENDS: tuple[StageBackend, ...] = (
     StageBackend(
         stage="tts",
         name="piper",
-        about="any Piper voice (some 50 languages)",
+        about="any Piper/VITS voice, streaming after a few frames, some 50 languages",
         factory="s2s.tts.piper:Piper",
         config="s2s.tts.piper:PiperConfig",
         extra="piper",
@@ -143,7 +143,7 @@ BACKENDS: tuple[StageBackend, ...] = (
     StageBackend(
         stage="tts",
         name="qwen3",
-        about="Qwen3-TTS on llama.cpp and onnxruntime: ten languages, cloned voices",
+        about="Qwen3-TTS 0.6B and 1.7B: ten languages, cloned, named and described voices",
         factory="s2s.tts.qwen3_adapter:Qwen3",
         config="s2s.tts.qwen3_adapter:Qwen3Config",
         extra="qwen3",

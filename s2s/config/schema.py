@@ -1,6 +1,7 @@
 """The sections of a configuration: every setting of a session in one frozen tree.
 
-A setting's default is written once, in the dataclass it belongs to: here, or in the stage's own.
+A setting's default is written once, in the dataclass it belongs to: here, or in the stage's own
+(docs/decisions/settings-with-their-code.md).
 """
 
 from __future__ import annotations

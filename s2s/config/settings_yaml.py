@@ -6,10 +6,11 @@ wanted where a language, a time, a number or the word itself is; the types are k
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 import yaml
 
+from s2s.core.untyped import is_mapping, is_sequence
 from s2s.system.encoding import decode
 
 _NULL = "tag:yaml.org,2002:null"
@@ -32,10 +33,12 @@ class _Loader(yaml.SafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         if isinstance(node, yaml.ScalarNode) and node.style is None and node.tag != _NULL:
-            implied = self.resolve(yaml.ScalarNode, node.value, (True, False))
+            implied = self.resolve(yaml.ScalarNode, node.value, (True, False))  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
             if implied == node.tag:  # else it has a tag of its own, as `!!str 3`
                 return Plain(node.value)
-        return super().construct_object(node, deep)
+        return super().construct_object(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            node, deep
+        )
 
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
@@ -64,8 +67,8 @@ def meaning(value: object) -> object:
     """`value` with what YAML takes each plain scalar in it for; for settings of any type."""
     if isinstance(value, Plain):
         return value.meaning
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {str(key): meaning(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return [meaning(item) for item in value]
     return value

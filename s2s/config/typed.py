@@ -23,6 +23,7 @@ import yaml
 from s2s.config import settings_yaml
 from s2s.config.settings_yaml import Plain, meaning
 from s2s.core.setting import former_names
+from s2s.core.untyped import is_mapping, is_sequence
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +51,10 @@ Tree = dict[str, "Tree | Given"]
 """Keys to sub-trees or values."""
 
 
-def tree(values: Mapping[object, object], origin: str) -> Tree:
+def tree(values: Mapping[str, object], origin: str) -> Tree:
     """Plain nested mappings as a tree of values given by `origin`."""
     return {
-        str(key): tree(value, origin) if isinstance(value, Mapping) else _given(value, origin)
+        str(key): tree(value, origin) if is_mapping(value) else _given(value, origin)
         for key, value in values.items()
     }
 
@@ -199,7 +200,7 @@ def section(node: Tree | Given, where: str) -> Tree:
         return node
     if node.value is None:
         return {}
-    if isinstance(node.value, Mapping):
+    if is_mapping(node.value):
         return tree(node.value, node.origin)
     raise _wrong(node, where, "a section with keys")
 
@@ -242,7 +243,7 @@ def _from_list(given: Given, hints: tuple[object, ...], where: str) -> object:
     value = given.value
     if given.is_text:
         value = [item.strip() for item in str(value).split(",") if item.strip()]
-    if not isinstance(value, list | tuple):
+    if not is_sequence(value):
         raise _wrong(given, where, "a list")
     if len(hints) == 2 and hints[1] is Ellipsis:
         hints = (hints[0],) * len(value)
@@ -261,7 +262,7 @@ def _from_mapping(given: Given, hints: tuple[object, ...], where: str) -> object
             value = settings_yaml.read(str(value).encode())
         except (yaml.YAMLError, RecursionError):
             value = None
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         raise _wrong(given, where, "keys with values, as {key: value}")
     return {
         str(key): convert(_given(item, given.origin), hints[1], f"{where}.{key}")
@@ -354,8 +355,8 @@ def plain(value: object) -> object:
         return {
             field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
         }
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return [plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value

@@ -114,7 +114,7 @@ class ManualClock:
 
     Threads started with `start`, and the thread that made the clock, run one at a time: a thread
     goes on until it waits, so code between two waits needs no lock. Equal deadlines fire in the
-    order in which they were set.
+    order in which they were set. Why not mocks: docs/decisions/simulated-time.md.
     """
 
     def __init__(self, start_s: float = 0.0) -> None:
@@ -124,7 +124,7 @@ class ManualClock:
         self._sequence = itertools.count()
         self._waits: dict[_Task, int] = {}
         self._main = _Task("main")
-        self._current = self._main
+        self.current = self._main
         self.switches = 0
 
     def now(self) -> float:
@@ -143,9 +143,9 @@ class ManualClock:
         while self._now_s < deadline_s:
             condition.wait(deadline_s - self._now_s)
 
-    def _park(self, condition: ManualCondition | None, timeout: float | None) -> bool:
+    def park(self, condition: ManualCondition | None, timeout: float | None) -> bool:
         """Give the turn away until notified or timed out; True when notified."""
-        task = self._current
+        task = self.current
         task.waiting_on = condition
         task.signalled = False
         ticket = next(self._sequence)
@@ -153,21 +153,21 @@ class ManualClock:
         if timeout is not None:
             deadline_s = self._now_s + max(timeout, 0.0)
             heapq.heappush(self._deadlines, (deadline_s, ticket, task, ticket))
-        self._pass_on()
+        self.pass_on()
         task.baton.acquire()
         if task.doomed:
             task.doomed = False
             raise Deadlock(self._who_waits())
         return task.signalled
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
         """Let the next thread run: the first that is ready, else the next that is due."""
         self.switches += 1
         if not self._ready and not self._fire_deadline():
             self._main.doomed = True
             self._ready.append(self._main)
-        self._current = self._ready.popleft()
-        self._current.baton.release()
+        self.current = self._ready.popleft()
+        self.current.baton.release()
 
     def _fire_deadline(self) -> bool:
         while self._deadlines:
@@ -177,11 +177,11 @@ class ManualClock:
             self._now_s = max(self._now_s, deadline_s)
             if task.waiting_on is not None:
                 task.waiting_on.forget(task)
-            self._wake(task, signalled=False)
+            self.wake(task, signalled=False)
             return True
         return False
 
-    def _wake(self, task: _Task, *, signalled: bool) -> None:
+    def wake(self, task: _Task, *, signalled: bool) -> None:
         self._waits.pop(task, None)
         task.waiting_on = None
         task.signalled = signalled
@@ -212,13 +212,13 @@ class ManualCondition:
         return None
 
     def wait(self, timeout: float | None = None) -> bool:
-        self._waiters.append(self._clock._current)
-        return self._clock._park(self, timeout)
+        self._waiters.append(self._clock.current)
+        return self._clock.park(self, timeout)
 
     def notify_all(self) -> None:
         waiters, self._waiters = self._waiters, []
         for task in waiters:
-            self._clock._wake(task, signalled=True)
+            self._clock.wake(task, signalled=True)
 
     def forget(self, task: _Task) -> None:
         """Drop a waiter whose time ran out."""
@@ -260,4 +260,4 @@ class ManualWorker:
         finally:
             self._alive = False
             self._done.notify_all()
-            self._clock._pass_on()
+            self._clock.pass_on()

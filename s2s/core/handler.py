@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from s2s.core.channel import Channel, Closed, Timeout
 from s2s.core.clock import Clock, Worker
@@ -153,3 +153,7 @@ class Stage(Generic[In, Out]):
         finally:
             if isinstance(iterator, Generator):
                 iterator.close()
+
+
+AnyStage = Stage[Any, Any]
+"""A stage, whatever its messages."""

@@ -130,7 +130,7 @@ class Metrics:
     def _write(self, timeline: Timeline) -> None:
         if self._file is None:
             return
-        record = {
+        record: dict[str, object] = {
             "turn": timeline.turn.turn_id,
             "revision": timeline.turn.turn_revision,
             "ms": timeline.since_speech_ms(),

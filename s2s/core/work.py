@@ -99,7 +99,7 @@ class Shift:
             self._note()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def paused(self) -> Generator[None, None, None]:
         """Meanwhile it waits for something that others have to make."""
         with self._lock:
             self._pauses += 1

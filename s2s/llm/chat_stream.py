@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from s2s.core.markup import Call
+from s2s.core.untyped import is_list, is_mapping
 from s2s.llm.base import LlmError
 from s2s.system.remote import reported_error, server_words, unexpected
 
@@ -124,6 +125,8 @@ class ChatStream:
                 if event is not None:
                     self._data = []
                     yield from self._read_event(event[0])
+            case _:
+                pass
 
     def _end_event(self) -> Iterator[str | Call]:
         data, self._data = "\n".join(self._data), []
@@ -134,7 +137,7 @@ class ChatStream:
 
     def _read_json_line(self, line: str) -> Iterator[str | Call]:
         event = _parsed(line) if line.strip() and not self._body else None
-        if event is not None and isinstance(event[0], Mapping):
+        if event is not None and is_mapping(event[0]):
             yield from self._read_event(event[0])
         elif line.strip():
             self._body.append(line)
@@ -143,14 +146,14 @@ class ChatStream:
         event = _parsed(body)
         if event is None:
             raise LlmError(f"the server sent {body[:80]!r} where JSON was due.")
-        values = event[0] if isinstance(event[0], list) else [event[0]]
+        values = event[0] if is_list(event[0]) else [event[0]]
         for value in values:
             yield from self._read_event(value)
 
     # --- events ---------------------------------------------------------------------------------
 
     def _read_event(self, event: object) -> Iterator[str | Call]:
-        if not isinstance(event, Mapping):
+        if not is_mapping(event):
             raise LlmError(f"the server sent {str(event)[:80]!r} where an object was due.")
         words = reported_error(event)
         if words is None and self._event == "error":
@@ -158,12 +161,12 @@ class ChatStream:
         if words is not None:
             raise LlmError(f"the server failed: {words}")
         choices = event.get("choices")
-        if isinstance(choices, list):
+        if is_list(choices):
             for choice in choices:
-                if isinstance(choice, Mapping) and not choice.get("index"):
+                if is_mapping(choice) and not choice.get("index"):
                     yield from self._read_choice(choice)
-        elif isinstance(event.get("message"), Mapping):  # Ollama's own form
-            yield from self._read_message(event["message"])
+        elif is_mapping(message := event.get("message")):  # Ollama's own form
+            yield from self._read_message(message)
             self._finished = self._finished or bool(event.get("done", True))
 
     def _read_choice(self, choice: Mapping[str, object]) -> Iterator[str | Call]:
@@ -173,11 +176,11 @@ class ChatStream:
         if failed is not None:
             raise LlmError(f"the server failed: {failed}")
         message = choice.get("delta") or choice.get("message")
-        if isinstance(message, Mapping):
+        if is_mapping(message):
             yield from self._read_message(message)
         else:
             yield from self._text(content_text(message) or content_text(choice.get("text")))
-        whole = isinstance(choice.get("message"), Mapping)
+        whole = is_mapping(choice.get("message"))
         self._finished = self._finished or whole or bool(choice.get("finish_reason"))
 
     def _read_message(self, message: Mapping[str, object]) -> Iterator[str | Call]:
@@ -185,9 +188,9 @@ class ChatStream:
         self.begun = self.begun or bool(content) or any(message.get(key) for key in _THINKING)
         yield from self._text(content_text(content) or content_text(message.get("refusal")))
         calls = message.get("tool_calls")
-        if isinstance(calls, list):
+        if is_list(calls):
             for number, call in enumerate(calls):
-                if isinstance(call, Mapping):
+                if is_mapping(call):
                     self._add_call(call.get("index", number), call.get("function"))
         self._add_call("function_call", message.get("function_call"))
 
@@ -205,7 +208,7 @@ class ChatStream:
             yield text
 
     def _add_call(self, key: object, function: object) -> None:
-        if isinstance(function, Mapping):
+        if is_mapping(function):
             self.begun = True
             self._calls.setdefault(key, _Pieces()).add(function)
 
@@ -238,12 +241,12 @@ def content_text(content: object) -> str:
         return content
     if isinstance(content, int | float) and not isinstance(content, bool):
         return str(content)
-    if isinstance(content, list):
+    if is_list(content):
         return "".join(map(content_text, content))
-    if not isinstance(content, Mapping) or content.get("type") in _THINKING_PARTS:
+    if not is_mapping(content) or content.get("type") in _THINKING_PARTS:
         return ""
     text = content.get("text")
-    return content_text(text.get("value") if isinstance(text, Mapping) else text)
+    return content_text(text.get("value") if is_mapping(text) else text)
 
 
 def _form(line: str) -> Form:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from s2s.llm.base import ChatMessage, LlmError
 
@@ -34,11 +34,9 @@ class ChatTemplate:
             extensions=["jinja2.ext.loopcontrols"],
             keep_trailing_newline=True,
         )
-        environment.filters["tojson"] = lambda value, **options: json.dumps(
-            value, ensure_ascii=False, **options
-        )
-        environment.globals["raise_exception"] = _refuse
-        environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
+        environment.filters["tojson"] = _to_json
+        functions: dict[str, Any] = {"raise_exception": _refuse, "strftime_now": _now}
+        environment.globals.update(functions)
         try:
             self._template = environment.from_string(source)
         except jinja2.TemplateError as error:
@@ -89,3 +87,11 @@ def _without_system(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _refuse(message: str) -> NoReturn:
     raise ValueError(message)
+
+
+def _now(form: str) -> str:
+    return datetime.now().strftime(form)
+
+
+def _to_json(value: object, **options: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, **options)

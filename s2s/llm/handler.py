@@ -135,7 +135,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         )
 
     def _read_along(self, message: PartialTranscript) -> Iterator[TtsMessage]:
-        """Let the model read what is being said, so that only the end is new to it later."""
+        """Let the model read what is being said, so that only the end is new to it later:
+        docs/decisions/reading-along.md."""
         newest = not len(self._inbox) and self._state.turns.is_latest(message.turn)
         new = bool(message.text) and message.text != self._read
         if self._model.reads_ahead and newest and new:

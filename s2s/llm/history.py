@@ -125,7 +125,8 @@ class History:
 
     def _drop_older_half(self) -> None:
         """Make room for many turns at once: each time the beginning changes, the model has to
-        evaluate everything anew (two seconds for a full history on a laptop)."""
+        evaluate everything anew (two seconds for a full history on a laptop):
+        docs/decisions/history-makes-room-by-halves.md."""
         while len(self._exchanges) > 1 and (
             len(self._exchanges) > self._max_turns // 2 or self._tokens() > self._max_tokens // 2
         ):

@@ -3,6 +3,8 @@
 Knows sources, not models: it checks no hash and decides no place.
 """
 
+# pyright: reportUnknownMemberType=false
+# huggingface_hub leaves arguments open.
 from __future__ import annotations
 
 import os
@@ -10,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -170,7 +172,7 @@ def hub_folder(repo: str, revision: str | None = None) -> Path:
 
 
 @contextmanager
-def _hub_errors(address: str) -> Iterator[None]:
+def _hub_errors(address: str) -> Generator[None, None, None]:
     """Turn what the hub client raises (all OSError or ValueError) into a FetchError."""
     try:
         yield

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
+from s2s.core.untyped import is_list, is_mapping
+
 BUILT_IN = Path(__file__).with_name("models.yaml")
 
 
@@ -158,13 +160,13 @@ def _part(fields: Mapping[str, object], wheels: Mapping[str, object], where: str
 
 
 def _mapping(value: object, where: str) -> dict[str, object]:
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         raise ManifestError(f"{where}: expected names with values, got {value!r}")
     return {str(key): item for key, item in value.items()}
 
 
 def _list(value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
+    if not is_list(value):
         raise ManifestError(f"{where}: expected a list, got {value!r}")
     return value
 

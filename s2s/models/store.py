@@ -18,6 +18,7 @@ from typing import Literal
 
 import platformdirs
 
+from s2s.core.untyped import is_object
 from s2s.models.fetch import HUB_FOLDER, Fetcher, FetchError, Progress, hub_folder, offline, silent
 from s2s.models.manifest import HubPart, Model, ModelFile, read_manifest
 from s2s.system.filelock import locked
@@ -286,7 +287,7 @@ def _read_checked(folder: Path) -> dict[str, object]:
         checked = json.loads((folder / _CHECKED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return checked if isinstance(checked, dict) else {}
+    return checked if is_object(checked) else {}
 
 
 def _note_checked(folder: Path, file: ModelFile) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from s2s.core.audio import BLOCK_SAMPLES
 from s2s.core.channel import Channel
 from s2s.core.clock import Clock
-from s2s.core.handler import Handler, Stage
+from s2s.core.handler import AnyStage, Handler, Stage
 from s2s.core.messages import LlmInput, SenderInput, SttInput, TtsMessage
 from s2s.transport.playback import Playback
 from s2s.tts.base import Synthesizer
@@ -56,7 +56,7 @@ class Channels:
         tts: Handler[TtsMessage, SenderInput],
         sender: Handler[SenderInput, SenderInput],
         clock: Clock,
-    ) -> tuple[Stage, ...]:
+    ) -> tuple[AnyStage, ...]:
         """The handlers as stages, each between two of these channels; not yet started."""
         return (
             Stage(turns, self.microphone, self.speech, clock),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s2s.core.events import Event, SpeechStopped
-from s2s.core.handler import Stage
+from s2s.core.handler import AnyStage
 from s2s.core.messages import TurnId
 from s2s.core.watchdog import Watchdog
 from s2s.transport.playback import Playback
@@ -28,7 +28,7 @@ class Standstill:
             self._asked = event.turn
 
     def look(
-        self, now_s: float, stages: Sequence[Stage], playback: Playback, *, listening: bool
+        self, now_s: float, stages: Sequence[AnyStage], playback: Playback, *, listening: bool
     ) -> str | None:
         """What stands still for too long, in words, once for each standstill; else None.
 

@@ -3,6 +3,8 @@
 Whisper always hears 30 s at once, so its time hardly depends on the length of what was said.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# faster-whisper leaves arguments open.
 from __future__ import annotations
 
 import threading

@@ -26,7 +26,8 @@ _LAYERS, _HEADS, _HEAD_DIM = 6, 8, 36
 _IN_DOUBT_LOGITS = 0.5
 """The int8 decoder scales a whole pass at once, so logits shift a little with a token's company:
 behind tokens that were evaluated in one pass, the lead of the best token by at most 0.49 (169
-tokens measured). A smaller lead is decided afresh."""
+tokens measured). A smaller lead is decided afresh:
+docs/decisions/moonshine-verified-not-trusted.md."""
 
 Logits = Floats
 

@@ -6,13 +6,14 @@ import io
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block, to_int16
 from s2s.core.setting import setting
+from s2s.core.untyped import is_list, is_mapping
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.system.remote import (
@@ -162,11 +163,11 @@ def transcription(body: bytes, content_type: str, language: str | None, url: str
         return Transcription(_plain(body.decode("utf-8-sig", errors="replace")), language)
     if (words := reported_error(answer)) is not None:
         raise SttError(f"{url} failed: {words}")
-    if not isinstance(answer, Mapping):
+    if not is_mapping(answer):
         raise wrong
     text = answer.get("text")
-    if text is None and isinstance(segments := answer.get("segments"), list):
-        parts = [each.get("text") for each in segments if isinstance(each, Mapping)]
+    if text is None and is_list(segments := answer.get("segments")):
+        parts = [each.get("text") for each in segments if is_mapping(each)]
         text = "".join(part for part in parts if isinstance(part, str))
     if text is None and "text" in answer:
         text = ""  # nothing was heard

@@ -14,7 +14,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 
@@ -122,7 +122,7 @@ class SharedCompute:
         return max(1, min(most, free - taken))
 
     @contextmanager
-    def working(self, work: Work, threads: int = 1) -> Iterator[None]:
+    def working(self, work: Work, threads: int = 1) -> Generator[None, None, None]:
         """`work` computes meanwhile, in so many threads."""
         with self._changed:
             self._running[work] += threads

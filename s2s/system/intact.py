@@ -13,6 +13,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from s2s.core.untyped import is_mapping
+
 SEAL = "files.json"
 """The list: digest by name."""
 
@@ -41,7 +43,7 @@ def damaged(folder: Path) -> str | None:
         listed = json.loads((folder / SEAL).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return SEAL
-    if not isinstance(listed, dict) or not listed:
+    if not is_mapping(listed) or not listed:
         return SEAL
     for name, expected in listed.items():
         if Path(name).name != name:

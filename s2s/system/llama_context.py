@@ -29,7 +29,8 @@ class LlamaModel:
         parameters = lib.parameters("llama_model_default_params")
         parameters.words[lib.model_layout.gpu_layers] = gpu_layers
         if "AMX_INT8 = 1" in lib.describe():
-            # Batches of several rows end in a protection fault in ggml's AMX kernels (0.25.3).
+            # Batches of several rows end in a protection fault in ggml's AMX kernels (0.25.3):
+            # docs/decisions/qwen3-ggml-faults.md.
             lib.model_layout.no_repacking(parameters)
         encoded = str(path).encode()
         handle, errors = lib.listened(

@@ -2,7 +2,8 @@
 
 Runs on any library that exports ``llama.h`` and ``ggml.h``: the one
 in the ``llama-cpp-python`` package, or the one inside ``xllamacpp``, whose wheels need no
-compiler. Neither package is imported, only its library is loaded. The two parameter structs that
+compiler (docs/decisions/xllamacpp-c-api.md). Neither package is imported, only its library is
+loaded. The two parameter structs that
 change between versions are taken from the library's own defaults and recognised by their default
 values, so a library with an unknown layout is refused instead of misread.
 """
@@ -202,7 +203,7 @@ class Library:
         """
         errors: list[str] = []
 
-        def note(level: int, text: bytes, _: object) -> None:
+        def note(level: int, text: bytes | None, _: object) -> None:
             if level >= _ERROR and text is not None:
                 errors.append(text.decode(errors="replace").strip())
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ _LAYER_POWER = 0.6  # by which a random layer adds to the mean square of the res
 
 
 def with_ends(
-    tensors: Iterator[RandomTensor], config: dict, vocabulary: Mapping[str, int]
+    tensors: Iterator[RandomTensor], config: dict[str, Any], vocabulary: Mapping[str, int]
 ) -> Iterator[RandomTensor]:
     """The tensors of model.safetensors, patched so that speech ends.
 
@@ -48,7 +49,7 @@ def with_ends(
         yield tensor if found is None else replace(tensor, patches=found)
 
 
-def _patches(config: dict, vocabulary: Mapping[str, int]) -> dict[str, tuple[Patch, ...]]:
+def _patches(config: dict[str, Any], vocabulary: Mapping[str, int]) -> dict[str, tuple[Patch, ...]]:
     talker = config["talker_config"]
     hidden = talker["hidden_size"]
     return {
@@ -69,7 +70,9 @@ def _patches(config: dict, vocabulary: Mapping[str, int]) -> dict[str, tuple[Pat
     }
 
 
-def _text_patches(talker: dict, vocabulary: Mapping[str, int]) -> dict[str, tuple[Patch, ...]]:
+def _text_patches(
+    talker: dict[str, Any], vocabulary: Mapping[str, int]
+) -> dict[str, tuple[Patch, ...]]:
     """The frames of each token, through the text projection, into the counting dimension. Special
     tokens and the role count nothing."""
     text, hidden = talker["text_hidden_size"], talker["hidden_size"]
@@ -96,7 +99,7 @@ def _text_patches(talker: dict, vocabulary: Mapping[str, int]) -> dict[str, tupl
     }  # fmt: skip
 
 
-def _code_patches(talker: dict) -> dict[str, tuple[Patch, ...]]:
+def _code_patches(talker: dict[str, Any]) -> dict[str, tuple[Patch, ...]]:
     """A frame's first code counts minus one, nothing else counts. The pad that stands beside the
     text is as large as a frame's codes, so that the norm takes the same of both."""
     hidden, rows = talker["hidden_size"], talker["vocab_size"]
@@ -104,7 +107,7 @@ def _code_patches(talker: dict) -> dict[str, tuple[Patch, ...]]:
     counts = np.zeros(rows, np.float32)
     counts[:codes] = -1
     frame_rms = math.hypot(FIRST_CODE_SCALE, math.sqrt(15) * LATER_CODE_SCALE)
-    pad = np.random.Generator(np.random.PCG64(1)).uniform(-1, 1, hidden).astype(np.float32)
+    pad = np.random.Generator(np.random.PCG64(1)).uniform(-1, 1, int(hidden)).astype(np.float32)
     found: dict[str, tuple[Patch, ...]] = {
         "talker.model.codec_embedding.weight": (
             Patch.row((rows, hidden), talker["codec_pad_id"], pad * (math.sqrt(3) * frame_rms)),
@@ -120,7 +123,7 @@ def _code_patches(talker: dict) -> dict[str, tuple[Patch, ...]]:
     return found
 
 
-def _layer_patches(talker: dict) -> dict[str, tuple[Patch, ...]]:
+def _layer_patches(talker: dict[str, Any]) -> dict[str, tuple[Patch, ...]]:
     """The counting head, and layers that leave both dimensions alone."""
     hidden, inner, head = talker["hidden_size"], talker["intermediate_size"], talker["head_dim"]
     query, key = talker["num_attention_heads"] * head, talker["num_key_value_heads"] * head
@@ -145,7 +148,7 @@ def _layer_patches(talker: dict) -> dict[str, tuple[Patch, ...]]:
     return found
 
 
-def _speaker_patches(config: dict) -> dict[str, tuple[Patch, ...]]:
+def _speaker_patches(config: dict[str, Any]) -> dict[str, tuple[Patch, ...]]:
     """A speaker's vector counts nothing."""
     encoder = config.get("speaker_encoder_config")
     if encoder is None:

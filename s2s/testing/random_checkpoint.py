@@ -25,6 +25,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ CORPUS = (
 def write_safetensors(path: Path, tensors: list[RandomTensor], dtype: str, seed: int) -> None:
     """Stream random tensors to a safetensors file. dtype: "F32" or "BF16"."""
     width = {"F32": 4, "BF16": 2}[dtype]
-    header: dict[str, dict] = {"__metadata__": {"format": "pt"}}
+    header: dict[str, dict[str, Any]] = {"__metadata__": {"format": "pt"}}
     offset = 0
     for tensor in tensors:
         end = offset + width * math.prod(tensor.shape)
@@ -123,10 +124,10 @@ def train_merges(count: int) -> list[tuple[str, str]]:
     characters = byte_characters()
     role = "assistant"
     merges = [(role[:at], role[at]) for at in range(1, len(role))]
-    words = Counter(
-        tuple(characters[byte] for byte in word.encode())
+    words: Counter[tuple[str, ...]] = Counter(
+        tuple(characters[byte] for byte in word[0].encode())
         for line in CORPUS
-        for word in re.findall(r"\s?\w+|[^\w\s]+|\s+", line)
+        for word in re.finditer(r"\s?\w+|[^\w\s]+|\s+", line)
     )
     while len(merges) < count:
         pairs: Counter[tuple[str, str]] = Counter()
@@ -180,7 +181,7 @@ def write_tokenizer(folder: Path, tiny: bool) -> int:
     return first
 
 
-def write_json(path: Path, content: dict) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
     """Readable JSON."""
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from s2s.testing.patches import RandomTensor
 
@@ -43,7 +44,7 @@ FIRST_CODE_SCALE, LATER_CODE_SCALE = 0.5, 0.25
 # --- configuration -----------------------------------------------------------------------------
 
 
-def model_config(kind: str, tiny: bool, first_special: int) -> dict:
+def model_config(kind: str, tiny: bool, first_special: int) -> dict[str, Any]:
     """The content of config.json."""
     size, flavour = kind.split("-")
     large = size == "1.7b"
@@ -103,7 +104,7 @@ def model_config(kind: str, tiny: bool, first_special: int) -> dict:
     return config
 
 
-def _speaker_encoder_config(hidden: int, tiny: bool) -> dict:
+def _speaker_encoder_config(hidden: int, tiny: bool) -> dict[str, Any]:
     config: dict[str, object] = {"enc_dim": hidden, "sample_rate": 24000}
     if tiny:
         config |= {
@@ -113,7 +114,7 @@ def _speaker_encoder_config(hidden: int, tiny: bool) -> dict:
     return config
 
 
-def codec_config(tiny: bool) -> dict:
+def codec_config(tiny: bool) -> dict[str, Any]:
     """The content of speech_tokenizer/config.json."""
     codes = 64 if tiny else 2048
     decoder = {
@@ -177,7 +178,7 @@ def norm(name: str, size: int, bias: bool = False) -> list[RandomTensor]:
     return [*tensors, RandomTensor(f"{name}.bias", (size,), 0.1)] if bias else tensors
 
 
-def qwen3_layers(prefix: str, config: dict) -> Iterator[RandomTensor]:
+def qwen3_layers(prefix: str, config: dict[str, Any]) -> Iterator[RandomTensor]:
     """The decoder layers of talker or predictor, and the final norm."""
     hidden, inner, head = config["hidden_size"], config["intermediate_size"], config["head_dim"]
     query = config["num_attention_heads"] * head
@@ -198,7 +199,7 @@ def qwen3_layers(prefix: str, config: dict) -> Iterator[RandomTensor]:
     yield from norm(f"{prefix}.norm", hidden)
 
 
-def main_tensors(config: dict) -> Iterator[RandomTensor]:
+def main_tensors(config: dict[str, Any]) -> Iterator[RandomTensor]:
     """Everything in model.safetensors."""
     talker = config["talker_config"]
     predictor = talker["code_predictor_config"]
@@ -223,7 +224,7 @@ def main_tensors(config: dict) -> Iterator[RandomTensor]:
         yield from speaker_encoder_tensors(config["speaker_encoder_config"])
 
 
-def speaker_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
+def speaker_encoder_tensors(config: dict[str, Any]) -> Iterator[RandomTensor]:
     """The ECAPA-TDNN of the Base models."""
     channels = config.get("enc_channels", [512, 512, 512, 512, 1536])
     squeeze = config.get("enc_se_channels", 128)
@@ -245,7 +246,7 @@ def speaker_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
     yield from conv("speaker_encoder.fc", config["enc_dim"], 2 * last, 1)
 
 
-def codec_decoder_tensors(config: dict) -> Iterator[RandomTensor]:
+def codec_decoder_tensors(config: dict[str, Any]) -> Iterator[RandomTensor]:
     """The decoder half of speech_tokenizer/model.safetensors."""
     codes, book, latent = config["codebook_size"], config["codebook_dim"], config["latent_dim"]
     for part, layers in (("first", 1), ("rest", GROUPS - 1)):
@@ -286,7 +287,7 @@ def codec_decoder_tensors(config: dict) -> Iterator[RandomTensor]:
     yield from conv(f"decoder.decoder.{last + 1}.conv", 1, width, 7, gain=0.05)
 
 
-def codec_transformer_tensors(config: dict) -> Iterator[RandomTensor]:
+def codec_transformer_tensors(config: dict[str, Any]) -> Iterator[RandomTensor]:
     """The sliding-window transformer of the codec decoder."""
     hidden, inner, latent = config["hidden_size"], config["intermediate_size"], config["latent_dim"]
     attention = config["num_attention_heads"] * config["head_dim"]
@@ -308,7 +309,7 @@ def codec_transformer_tensors(config: dict) -> Iterator[RandomTensor]:
         yield RandomTensor(f"{name}.mlp_layer_scale.scale", (hidden,), 0.1, mean=0.3)
 
 
-def codec_encoder_tensors(config: dict) -> Iterator[RandomTensor]:
+def codec_encoder_tensors(config: dict[str, Any]) -> Iterator[RandomTensor]:
     """The encoder half of speech_tokenizer/model.safetensors: Mimi."""
     width, hidden = config["num_filters"], config["hidden_size"]
     yield from conv("encoder.encoder.layers.0.conv", width, 1, config["kernel_size"], gain=2.0)

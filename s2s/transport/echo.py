@@ -128,8 +128,10 @@ _TAIL_MEASURES = 4
 _PERSON_DB = 15.0
 """What is this much above the room's noise while nothing plays is the person."""
 
-HALF_DUPLEX = "The microphone hears the speaker ({reason}): you cannot interrupt by voice now. "
-HALF_DUPLEX += "Use headphones or turn the volume down."
+HALF_DUPLEX = (
+    "The microphone hears the speaker ({reason}): you cannot interrupt by voice now. "
+    "Use headphones or turn the volume down."
+)
 FULL_DUPLEX = "Echo is cancelled by {erle:.0f} dB: you can interrupt by voice again."
 
 

@@ -1,7 +1,8 @@
 """The playback buffer: between the sender and whatever plays. It belongs to the transport.
 
 A device callback pulls samples from it and never waits; the sender writes and waits while it is
-full. It knows which text each sample belongs to, so it is the one place that knows what was heard.
+full. It knows which text each sample belongs to, so it is the one place that knows what was heard:
+docs/decisions/history-from-the-loudspeaker.md.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The package brings its model and its own grapheme-to-phoneme conversion. A sente
 in one call, about a hundred times faster than it is spoken.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The package hibari has no types.
 from __future__ import annotations
 
 import threading

@@ -27,7 +27,7 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str], frozenset[str]], ...] = (
     ("greek", re.compile("[\u0370-\u03ff]"), frozenset({"el"})),
     ("hebrew", re.compile("[\u0590-\u05ff]"), frozenset({"he"})),
 )
-_NOT_LATIN = frozenset().union(*(languages for _, _, languages in _SCRIPTS))
+_NOT_LATIN = frozenset[str]().union(*(languages for _, _, languages in _SCRIPTS))
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"[^\W\d_]+")
 

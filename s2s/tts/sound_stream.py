@@ -222,7 +222,7 @@ class _Wav:
         self.began = False
         """The samples have begun."""
         self._url = url
-        self._data = b""
+        self._data: bytes = b""
         self._left: int | None = None
         """Bytes of samples still to come; None before they begin."""
         self._rate_hz = 0

@@ -1,6 +1,7 @@
 """Whether a turn is complete, by its sound: smart-turn v3, an audio model.
 
-One witness of three; `s2s.turns.grace` joins them. Knows nothing about time or threads.
+One witness of three; `s2s.turns.grace` joins them. Knows nothing about time or threads. Why it is
+asked so early: docs/decisions/everything-starts-at-the-first-silence.md.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def log_mel(audio: Block) -> npt.NDArray[np.float32]:
     spectrum = np.fft.rfft(windows[silent_frames:_FRAMES] * _hann(), axis=-1)
     power = np.square(spectrum.real) + np.square(spectrum.imag)
     mel = np.empty((_MELS, _FRAMES), dtype=np.float64)
+    # Band by band, not as one matrix product: docs/decisions/blas-threads-spin.md.
     for band, (first, weights) in enumerate(_mel_bands()):
         mel[band, silent_frames:] = np.einsum(
             "tf,f->t", power[:, first : first + len(weights)], weights

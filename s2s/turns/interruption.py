@@ -3,7 +3,8 @@
 Something like speech ducks the output at once; then evidence comes in (its length, its probability,
 its words), and at the latest half a second after it began it is decided by the first rule of a
 table that applies. Wrong decisions can be taken back: after a restore, words with content still
-cancel; after a cancel, words that never come, or turn out to be a backchannel, resume the reply.
+cancel; after a cancel, words that never come, or turn out to be a backchannel, resume the reply:
+docs/decisions/cancel-without-words.md.
 
 Times are samples of the session at 16 kHz. Knows no clock, model or thread.
 

@@ -21,7 +21,8 @@ CONTEXT_SAMPLES = 64
 """Samples of the previous window that the model wants in front of each one."""
 
 INAUDIBLE = 10 ** (-60 / 20)
-"""A window whose peak is below -60 dB is no speech; the model is not asked, to save power."""
+"""A window whose peak is below -60 dB is no speech; the model is not asked, to save power:
+docs/decisions/silence-is-not-shown-to-the-vad.md."""
 
 _STATE_SHAPE = (2, 1, 128)
 

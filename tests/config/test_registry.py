@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib.util
 import inspect
@@ -108,3 +109,30 @@ def test_options_of_another_backend_are_refused(tmp_path: Path):
 def test_one_of_two_packages_is_enough():
     either = StageBackend("stt", "x", "", "x:X", "x:C", "embedded", ("no_such_package|json",))
     assert registry.missing(either) == ()
+
+
+def test_it_is_local_unless_it_asks_a_server(backend: StageBackend) -> None:
+    fields = {field.name for field in dataclasses.fields(_options(backend))}
+    assert backend.local == ("base_url" not in fields)
+
+
+def test_each_of_its_options_is_used(backend: StageBackend) -> None:
+    """Read somewhere in what it is made of, or listed with the reason."""
+    without_effect = {"codec_left_context_frames"}  # a server's, read so that its files can be used
+    module = backend.config.partition(":")[0].replace(".", "/")
+    package = (ROOT / module).parent
+    files = [*package.glob("*.py"), *(ROOT / "s2s" / "system").rglob("*.py")]
+    read: set[str] = set()
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                read.add(node.attr)
+    options = {field.name for field in dataclasses.fields(_options(backend))}
+    assert options - read <= without_effect
+
+
+def _options(backend: StageBackend) -> type:
+    """The class of its options, whether or not what it needs is installed."""
+    found = typed.load_reference(backend.config)
+    assert isinstance(found, type)
+    return found

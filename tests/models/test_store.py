@@ -357,3 +357,15 @@ def test_s2s_home_is_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("S2S_HOME")
     assert home().name == "s2s"
     silent("nothing", 0, 0)
+
+
+@pytest.mark.models("test")
+def test_sizes_and_hashes_in_the_list_are_those_of_the_files() -> None:
+    """A wrong size would have a file hashed anew at each start."""
+    store = Store()
+    for model in store.models:
+        for file in model.files:
+            path = store.root / "models" / model.name / file.name
+            assert path.stat().st_size == file.size_bytes, path
+            with path.open("rb") as content:
+                assert hashlib.file_digest(content, "sha256").hexdigest() == file.sha256, path

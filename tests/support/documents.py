@@ -68,10 +68,11 @@ def fences(language: str) -> Iterator[Snippet]:
 
 
 def commands() -> list[Snippet]:
-    """Every command line: each line of a `sh` block, and inline code that begins as one does."""
+    """Every command line: each line of a `sh` or `bash` block, and inline code that begins as one
+    does."""
     found = [
         Snippet(block.document, line.strip())
-        for block in fences("sh")
+        for block in (*fences("sh"), *fences("bash"))
         for line in block.text.splitlines()
         if line.strip()
     ]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -111,8 +110,12 @@ class _LongWinded(_Costed):
         work: Urgency = lambda: Work.FIRST_SOUND,
     ) -> Iterator[str | Call]:
         started_s = time.perf_counter()
-        with closing(self._inner.stream(messages, stop=stop)) as tokens:  # type: ignore[type-var]
+        tokens = self._inner.stream(messages, stop=stop)
+        try:
             next(tokens, None)
+        finally:
+            if isinstance(tokens, Generator):
+                tokens.close()
         self.spend(started_s)
         yield from self._scripted.stream(messages, stop=stop)
 

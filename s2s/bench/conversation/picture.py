@@ -1,5 +1,7 @@
 """A picture of a conversation: both voices, and what was decided when."""
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

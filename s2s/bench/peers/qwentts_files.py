@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -151,12 +152,12 @@ def whole(weights: Checkpoint, name: str) -> Floats:
     return values
 
 
-def read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict[str, Any]:
     """A JSON file with an object in it."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def decoder_keys(prefix: str, config: dict) -> dict[str, Value]:
+def decoder_keys(prefix: str, config: dict[str, Any]) -> dict[str, Value]:
     """One transformer stack of the language model."""
     return {
         f"{prefix}.block_count": config["num_hidden_layers"],

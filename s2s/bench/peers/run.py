@@ -7,6 +7,8 @@ Prints one line of JSON. Every engine is asked for the same: one voice given as 
 official sampling settings, so many frames at most. An engine that cannot run says why: {"error"}.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnusedImport=false
+# Other engines, which have no types here.
 from __future__ import annotations
 
 import argparse

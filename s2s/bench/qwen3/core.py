@@ -106,9 +106,13 @@ class Loaded:
     backend: str
 
 
+def _stop(*_: object) -> None:
+    sys.exit("stopped")
+
+
 def main() -> None:
     """Parse, measure, print."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # child processes end with it
+    signal.signal(signal.SIGTERM, _stop)  # child processes end with it
     arguments = parse(sys.argv[1:])
     settings = plan(arguments, alone(checkpoint, arguments))
     opened = alone(prepare, settings[0])

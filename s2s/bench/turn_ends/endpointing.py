@@ -13,6 +13,8 @@ What was heard is kept in DIR/witnesses.json (`s2s.bench.turn_ends.evidence`). P
 last, one line of JSON.
 """
 
+# pyright: reportUnknownMemberType=false
+# Matplotlib's own types leave arguments open.
 from __future__ import annotations
 
 import argparse

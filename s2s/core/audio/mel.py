@@ -15,7 +15,7 @@ def slaney_filters(rate_hz: int, fft_samples: int, bands: int) -> npt.NDArray[np
     rate_hz: above 2 kHz.
     """
     top_mel = _KNEE_MEL + 27.0 * np.log(rate_hz / 2 / 1000.0) / np.log(6.4)
-    mels = np.linspace(0.0, top_mel, bands + 2)
+    mels = np.linspace(0.0, float(top_mel), bands + 2)
     linear_hz, above_hz = mels * 200.0 / 3.0, 1000.0 * 6.4 ** ((mels - _KNEE_MEL) / 27.0)
     edges_hz = np.where(mels < _KNEE_MEL, linear_hz, above_hz)
     bins_hz = np.linspace(0.0, rate_hz / 2, fft_samples // 2 + 1)

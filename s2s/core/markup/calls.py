@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from s2s.core.untyped import is_list, is_mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _value(text: str) -> object:
 
 def _from_json(text: str, name: str) -> Iterator[Call]:
     for value in _values(text):
-        for item in value if isinstance(value, list) else [value]:
+        for item in value if is_list(value) else [value]:
             call = _from_object(item, name)
             if call is None:
                 return
@@ -160,9 +162,9 @@ def _values(text: str) -> Iterator[object]:
 
 
 def _from_object(item: object, name: str) -> Call | None:
-    if not isinstance(item, Mapping):
+    if not is_mapping(item):
         return None
-    if isinstance(inner := item.get("function"), Mapping):
+    if is_mapping(inner := item.get("function")):
         return _from_object(inner, name)
     said = next((item[key] for key in _NAMES if isinstance(item.get(key), str)), "")
     for key in _ARGUMENTS:

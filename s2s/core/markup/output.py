@@ -39,7 +39,7 @@ class Output:
         """Where the visible text is code."""
         self.begun = False
         """A visible character was kept."""
-        self.last = ""
+        self.last: str = ""
         """The last character that was kept."""
         self.unopened = False
         """A thought ended that had not begun."""

@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -251,7 +251,7 @@ class GraphBuilder:
         return path
 
     @contextmanager
-    def _inside(self) -> Iterator[_Level]:
+    def _inside(self) -> Generator[_Level, None, None]:
         """What is added meanwhile belongs to an inner graph."""
         outer, self._graph = self._graph, _Level()
         try:

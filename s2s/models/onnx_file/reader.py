@@ -90,6 +90,8 @@ def _parse_graph(
                 outputs.append(_parse_value_info(as_bytes(value)))
             case 15:
                 raise OnnxFileError("sparse weights are not supported")
+            case _:
+                pass
     return nodes, weights, inputs, outputs
 
 
@@ -122,6 +124,8 @@ def _parse_node(data: memoryview) -> Node:
                 attributes.append(_parse_attribute(as_bytes(value)))
             case 7:
                 domain = as_text(value)
+            case _:
+                pass
     return Node(op, tuple(inputs), tuple(outputs), name, domain, tuple(attributes))
 
 
@@ -147,6 +151,8 @@ def _parse_attribute(data: memoryview) -> Attribute:
                 # Graphs inside nodes (If, Loop) reach into the outer graph by name; a cut
                 # that follows only inputs would miss that.
                 raise OnnxFileError(f"a graph inside a node ('{name}') is not supported")
+            case _:
+                pass
     return Attribute(name, tuple(ints) if ints else value, data)
 
 
@@ -170,6 +176,8 @@ def _parse_tensor(data: memoryview) -> Tensor:
                     f"weight '{name or '?'}' lies in another file (external data). "
                     "Save the model as one file first"
                 )
+            case _:
+                pass
     _check_size(name, dims, item_type, payload)
     return Tensor(name, tuple(dims), item_type, data)
 

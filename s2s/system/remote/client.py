@@ -10,6 +10,7 @@ A key goes to the configured host alone: redirects are not followed.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import threading
@@ -65,7 +66,7 @@ class Remote:
         Raises:
             RemoteError: the address is none, or the key's variable is not set.
         """
-        import openai  # noqa: F401 - half a second, better spent while loading than at a question
+        importlib.import_module("openai")  # half a second, better spent now than at a question
 
         self.url = config.base_url.strip().rstrip("/")
         parts = urlsplit(self.url)

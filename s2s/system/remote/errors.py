@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from html import unescape
+
+from s2s.core.untyped import is_list, is_mapping
 
 WORDS_CHARS = 300
 """As much of an answer as is shown."""
@@ -130,12 +131,12 @@ def words_in(value: object) -> str:
     """The message in an answer that reports an error, in any of the usual shapes; "" when none."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
+    if is_list(value):
         return "; ".join(filter(None, map(words_in, value)))
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         return ""
     where = value.get("loc")
-    if isinstance(where, list) and len(where) > 1 and isinstance(value.get("msg"), str):
+    if is_list(where) and len(where) > 1 and isinstance(value.get("msg"), str):
         return f"{where[-1]}: {value['msg']}"
     for key in ("error", "message", "detail", "msg", "errors", "reason", "description", "title"):
         if value.get(key) and (words := words_in(value[key])):
@@ -146,7 +147,7 @@ def words_in(value: object) -> str:
 def reported_error(value: object) -> str | None:
     """What an answer says that reports an error although its status is 200; None for one that does
     not."""
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         return None
     is_error = bool(value.get("error")) or value.get("object") == "error"
     is_detail = "detail" in value and "choices" not in value and "text" not in value

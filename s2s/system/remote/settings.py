@@ -21,9 +21,12 @@ class ServerConfig:
         "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",
     )
     extra_body: Mapping[str, object] = made_setting(
-        dict, "Fields added to each request as they are, by name; null leaves one of ours out."
+        dict[str, object],
+        "Fields added to each request as they are, by name; null leaves one of ours out.",
     )
-    extra_headers: Mapping[str, str] = made_setting(dict, "Headers added to each request.")
+    extra_headers: Mapping[str, str] = made_setting(
+        dict[str, str], "Headers added to each request."
+    )
     connect_timeout_s: float = setting(5.0, "Longest wait for a connection.")
     loading_timeout_s: float = setting(
         10.0, "Longest wait at the start for a server that is still loading or busy."

@@ -15,6 +15,7 @@ from s2s.tts.qwen3.folders import CALIBRATION_FILE, GRAPHS_FOLDER, KERNEL_FOLDER
 from s2s.tts.qwen3.language import LoadedLanguage, load_language
 
 _THREADS_FOR_BOTH = 4  # with fewer, language model and codec are faster taking turns on all
+"""docs/decisions/qwen3-talker-and-codec-take-turns.md"""
 
 
 @dataclass(frozen=True, slots=True)

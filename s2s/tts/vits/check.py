@@ -111,9 +111,7 @@ def compare_windows(parts: Parts, context: Context, hop: int) -> Comparison:
     decoder = write_model(parts.decoder)
     whole = ReferenceSounds(decoder, [decoder_feed(frames, fixed, parts.mask)])
     session = onnx_session(decoder)
-    windowed = WindowedDecoding(
-        session, context, hop, sliced(frames), _count(frames), fixed, parts.mask is not None
-    )
+    windowed = WindowedDecoding(session, context, hop, sliced(frames), _count(frames), fixed)
     return whole.compare([decode_in_pieces(windowed, _count(frames), (5, 11, 8))])
 
 

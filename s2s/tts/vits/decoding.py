@@ -85,15 +85,14 @@ class WindowedDecoding:
         frames: Frames,
         total: int,
         fixed: Mapping[str, Array],
-        mask: bool,
     ) -> None:
         self._session = session
+        self._mask = "mask" in {value.name for value in session.get_inputs()}
         self._context = context
         self._hop = hop
         self._frames = frames
         self._total = total
         self._fixed = fixed
-        self._mask = mask
         self._done = 0
 
     def until(self, stop: int) -> Block:

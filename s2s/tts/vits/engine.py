@@ -170,7 +170,6 @@ class VitsEngine:
             encoded.frames,
             encoded.total,
             fixed,
-            mask="mask" in names,
         )
 
 

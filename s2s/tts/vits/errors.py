@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from s2s.core.errors import StageError
@@ -31,7 +31,7 @@ class SpeechError(VitsError):
 
 
 @contextmanager
-def model_file_errors() -> Iterator[None]:
+def model_file_errors() -> Generator[None, None, None]:
     """A file that the reader of the ONNX format, or ONNX Runtime, refuses meanwhile is a
     `VitsFileError`."""
     try:

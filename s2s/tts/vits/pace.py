@@ -122,8 +122,8 @@ def _decoding(
         elif value.name == "speaker":
             fixed["speaker"] = np.zeros(1, np.int64)
         elif value.name == "speaker_embedding":
-            fixed["speaker_embedding"] = np.zeros(value.shape, np.float32)
+            shape = [int(size or 1) for size in value.shape]
+            fixed["speaker_embedding"] = np.zeros(shape, np.float32)
     if split.steps:
         return SteppedDecoding(session, split.steps, frames, total, fixed)
-    mask = "mask" in split.decoder_inputs
-    return WindowedDecoding(session, split.context, split.hop, frames, total, fixed, mask)
+    return WindowedDecoding(session, split.context, split.hop, frames, total, fixed)

@@ -5,6 +5,8 @@ imported unless the user installed it. Without it English still works, through h
 Apache-2.0 dictionary, respelled; and any caller may bring phonemes of its own.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The package piper has no types, and need not be installed.
 from __future__ import annotations
 
 import re

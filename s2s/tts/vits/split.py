@@ -3,7 +3,7 @@
 What is kept is a folder `<model>.split-<hash>` with `encoder.onnx`, `decoder.onnx` and
 `split.json`; where the model's folder can't be written, in the cache folder. It is made under
 another name and renamed, so that it is whole or not there, also when two processes make it at
-once.
+once. Where it is cut, and why: docs/decisions/streaming-vits.md.
 """
 
 from __future__ import annotations

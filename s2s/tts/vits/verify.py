@@ -153,6 +153,5 @@ def _streamed(encoded: Encoded, split: Split) -> Block:
             encoded.frames,
             encoded.total,
             fixed,
-            mask="mask" in split.decoder_inputs,
         )
     return decode_in_pieces(decoding, encoded.total, DEFAULT_SCHEDULE)

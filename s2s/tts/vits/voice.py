@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from s2s.core.untyped import is_list, is_object
 from s2s.system.encoding import EncodingError, decode
 from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.errors import VitsVoiceError
@@ -216,7 +217,7 @@ def _language(told: object, voice: str) -> str:
 
 
 def _speakers(told: object) -> dict[str, int]:
-    if isinstance(told, list):
+    if is_list(told):
         return {str(name): number for number, name in enumerate(told)}
     table = _mapping(told, "speaker_id_map")
     return {str(name): _integer(number, name) for name, number in table.items()}
@@ -226,7 +227,7 @@ def _ids(told: object) -> dict[str, tuple[int, ...]]:
     table = _mapping(told, "phoneme_id_map")
     ids: dict[str, tuple[int, ...]] = {}
     for symbol, numbers in table.items():
-        listed = numbers if isinstance(numbers, list) else [numbers]
+        listed = numbers if is_list(numbers) else [numbers]
         ids[symbol] = tuple(_integer(number, symbol) for number in listed)
         if min(ids[symbol], default=0) < 0:
             raise VitsVoiceError(f"phoneme '{symbol}' has the number {min(ids[symbol])}: below 0")
@@ -238,7 +239,7 @@ def _ids(told: object) -> dict[str, tuple[int, ...]]:
 def _phoneme_map(told: object) -> dict[str, tuple[str, ...]]:
     table = _mapping(told, "phoneme_map")
     return {
-        symbol: tuple(str(x) for x in others) if isinstance(others, list) else (str(others),)
+        symbol: tuple(str(x) for x in others) if is_list(others) else (str(others),)
         for symbol, others in table.items()
     }
 
@@ -267,7 +268,7 @@ def _streaming(told: object) -> Streaming:
 
 
 def _mapping(told: object, what: str) -> dict[str, object]:
-    if not isinstance(told, dict):
+    if not is_object(told):
         raise VitsVoiceError(f"{what} should be a JSON object, found {told!r:.60}")
     return told
 

@@ -5,6 +5,8 @@ The package is an extra and brings the models okay_nabu, hey_jarvis, hey_mycroft
 one: docs/decisions/wake-word.md. Knows nothing about turns.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# The package pymicro-wakeword has no types, and need not be installed.
 from __future__ import annotations
 
 from pathlib import Path

@@ -5,7 +5,6 @@ Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -33,9 +32,8 @@ from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredict
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from tests.support.qwen3_golden import GOLDEN, arrays
 
-DATA = Path(__file__).parents[2] / "data" / "qwen3"
-GOLDEN = json.loads((DATA / "cases.json").read_text())
 CASES = [(kind, case) for kind, cases in GOLDEN["cases"].items() for case in cases]
 GREEDY = Sampling(greedy=True)
 
@@ -72,11 +70,6 @@ def model_of(tiny_qwen3: Callable[[str], Path]) -> Callable[[str], Model]:
         )
 
     return load
-
-
-@lru_cache
-def arrays(kind: str) -> dict[str, Any]:
-    return dict(np.load(DATA / f"{kind}.npz"))
 
 
 def golden(kind: str, case: dict[str, Any], name: str) -> Any:

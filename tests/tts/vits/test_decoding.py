@@ -63,9 +63,7 @@ def windowed(name: str, cut: Cut, total: int, context: Context, sizes: list[int]
     parts = parts_of(name, cut)
     plain, _, steps = sessions(name, cut)
     frames = FramesOf(random_frames(parts, total))
-    decoding = WindowedDecoding(
-        plain, context, steps.hop, frames, total, fixed_inputs(parts), parts.mask is not None
-    )
+    decoding = WindowedDecoding(plain, context, steps.hop, frames, total, fixed_inputs(parts))
     return decode_in_pieces(decoding, total, sizes)
 
 

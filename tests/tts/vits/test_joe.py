@@ -52,8 +52,7 @@ def test_pieces_are_exact(cut: Cut) -> None:
         assert difference(whole, decode_in_pieces(stepped, total, sizes)) <= TOLERANCE
     context, hop = parts.receptive_field()
     assert hop == 256
-    masked = parts.mask is not None
-    windowed = WindowedDecoding(plain, context, hop, FramesOf(frames), total, fixed, masked)
+    windowed = WindowedDecoding(plain, context, hop, FramesOf(frames), total, fixed)
     assert difference(whole, decode_in_pieces(windowed, total, (8, 40))) <= TOLERANCE
 
 
@@ -62,7 +61,7 @@ def test_two_frames_less_is_wrong() -> None:
     frames = random_frames(parts, 90)
     plain = onnx_session(write_model(parts.decoder))
     whole = decode_at_once(plain, frames, {}, None)
-    windowed = WindowedDecoding(plain, Context(9, 9), 256, FramesOf(frames), 90, {}, False)
+    windowed = WindowedDecoding(plain, Context(9, 9), 256, FramesOf(frames), 90, {})
     assert difference(whole, decode_in_pieces(windowed, 90, (8, 16, 32))) > TOLERANCE
     assert not compare_windows(parts, Context(9, 9), 256).same, "no rounding excuses a wrong cut"
     assert compare_windows(parts, Context(11, 11), 256).same

@@ -12,8 +12,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from s2s import __version__
+from s2s.core.untyped import is_object
 from s2s.system.cpu import cores, cpu_name
 from s2s.tts.qwen3.calibrate.conditions import MeasuringConditions
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, ScheduleConfig, edge_schedule
@@ -100,9 +102,10 @@ class CalibrationCache:
     def backends(self, key: str) -> dict[str, float]:
         """Milliseconds a frame by backend, as measured here before; empty when never."""
         found = self._section("backends").get(key)
-        if not isinstance(found, dict):
+        if not is_object(found):
             return {}
-        return {name: float(ms) for name, ms in found.items() if _is_time(ms) or ms == math.inf}
+        times = {name: ms for name, ms in found.items() if isinstance(ms, int | float)}
+        return {name: float(ms) for name, ms in times.items() if _is_time(ms) or ms == math.inf}
 
     def keep_backends(self, key: str, frame_ms: Mapping[str, float]) -> None:
         """Remember them."""
@@ -120,13 +123,13 @@ class CalibrationCache:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
-        if not isinstance(found, dict) or found.get("machine") != self._machine:
+        if not is_object(found) or found.get("machine") != self._machine:
             return {}
         return found
 
     def _section(self, name: str) -> dict[str, object]:
         found = self._read().get(name)
-        return found if isinstance(found, dict) else {}
+        return found if is_object(found) else {}
 
     def _keep(self, section: str, key: str, value: object) -> None:
         content = {**self._read(), "machine": self._machine}
@@ -142,10 +145,10 @@ class CalibrationCache:
 
 def _speed(value: object) -> Speed | None:
     """A measurement as it was kept; None for one of another version, or a damaged one."""
-    if not isinstance(value, dict) or set(value) != {each.name for each in fields(Speed)}:
+    if not is_object(value) or set(value) != {each.name for each in fields(Speed)}:
         return None
-    counts = value["threads"], value["draft_tokens"]
-    times = value["codes_ms"], value["call_ms"], value["decode_ms"], value["rtf"]
+    counts: tuple[Any, ...] = value["threads"], value["draft_tokens"]
+    times: tuple[Any, ...] = value["codes_ms"], value["call_ms"], value["decode_ms"], value["rtf"]
     if not all(type(count) is int and 0 <= count <= _MOST for count in counts) or not counts[0]:
         return None
     if not all(_is_time(time) for time in times) or not isinstance(value["overlapped"], bool):

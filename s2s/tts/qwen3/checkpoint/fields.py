@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import NoReturn
 
+from s2s.core.untyped import is_list, is_mapping, is_sequence
 from s2s.tts.qwen3.errors import ModelFileError, SpecError
 
 Config = Mapping[str, object]
@@ -34,9 +35,9 @@ def read_object(path: Path, error: type[ModelFileError] = SpecError) -> Config:
         raise error(f"{path} cannot be read: it is nested too deeply; {RESTORE}") from None
     except (OSError, ValueError) as reason:
         raise error(f"{path} cannot be read: {reason}; {RESTORE}") from reason
-    if not isinstance(content, dict):
+    if not is_mapping(content):
         raise error(f"{path} holds no JSON object; {RESTORE}")
-    return cast(Config, content)
+    return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,9 @@ class Fields:
     def section(self, key: str) -> Fields:
         """An object inside."""
         value = self.config.get(key)
-        if not isinstance(value, dict):
+        if not is_mapping(value):
             self.refuse(key, "is missing" if value is None else f"is {_shown(value)}, no object")
-        return replace(self, config=cast(Config, value), path=self.name(key))
+        return replace(self, config=value, path=self.name(key))
 
     def name(self, key: str) -> str:
         """The field's name in the whole file."""
@@ -90,7 +91,7 @@ class Fields:
     ) -> tuple[int, ...]:
         """A list of whole numbers from 1 to ``most``, as long as one of ``lengths``."""
         value = self._value(key, default)
-        if not isinstance(value, list | tuple):
+        if not is_sequence(value):
             self.refuse(key, f"must be a list of integers, got {_shown(value)}")
         if len(value) not in lengths:
             self.refuse(key, f"has {len(value)} numbers, not {lengths.start} to {lengths.stop - 1}")
@@ -125,7 +126,7 @@ class Fields:
         inside = self.section(key)
         found: dict[str, int] = {}
         for name, value in inside.config.items():
-            one = value[0] if isinstance(value, list) and len(value) == 1 else value
+            one = value[0] if is_list(value) and len(value) == 1 else value
             if not isinstance(one, int) or isinstance(one, bool):
                 self.refuse(key, f"of {name} must be a number, got {_shown(value)}")
             if not 0 <= one < count:

@@ -4,6 +4,8 @@ Only configs, tokenizer files and safetensors are ever fetched. Downloads go thr
 client: it shows progress, resumes, keeps its own cache and honours ``HF_HUB_OFFLINE``.
 """
 
+# pyright: reportUnknownVariableType=false
+# huggingface_hub leaves arguments open.
 from __future__ import annotations
 
 import hashlib

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from s2s.core.untyped import is_object
 from s2s.system.intact import damaged, is_sealed
 from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec, read_spec
@@ -29,7 +30,7 @@ class Record:
     format: int = FORMAT
     graphs: int = 0
     """Version of its graphs; 0 when it has none."""
-    spec: Mapping[str, object] = field(default_factory=dict, compare=False)
+    spec: Mapping[str, object] = field(default_factory=dict[str, object], compare=False)
     """What of config.json is in the weights, by field; empty in older folders."""
 
 
@@ -99,7 +100,9 @@ def read_record(folder: Path) -> Record | None:
         record = Record(**json.loads((folder / RECORD_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
-    texts = (record.source, record.name, record.origin, record.quant, record.predictor_quant)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(record.spec, dict):
+    # A damaged file may hold anything.
+    said = (record.source, record.name, record.origin, record.quant, record.predictor_quant)
+    texts: list[object] = list(said)
+    if not all(isinstance(text, str) for text in texts) or not is_object(record.spec):
         return None
     return record

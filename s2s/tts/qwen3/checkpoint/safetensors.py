@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.core.arrays import Floats
+from s2s.core.untyped import is_list, is_object
 from s2s.tts.qwen3.checkpoint.fields import RESTORE, read_object
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import CheckpointError, WeightError
@@ -194,7 +195,7 @@ def _files(path: Path) -> list[Path]:
 def _indexed(index: Path) -> list[str]:
     """Names of the files of an index, which lie beside it."""
     parts = read_object(index, CheckpointError).get("weight_map")
-    if not isinstance(parts, dict) or not parts:
+    if not is_object(parts) or not parts:
         raise CheckpointError(
             f"{index} is not an index of safetensors files: weight_map is missing; {RESTORE}"
         )
@@ -227,7 +228,7 @@ def _read_header(file: Path) -> dict[str, _Entry]:
         header = json.loads(data[8 : 8 + length].tobytes())
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{file} is not a safetensors file: {error}; {_FETCH}") from error
-    if not isinstance(header, dict):
+    if not is_object(header):
         raise CheckpointError(f"{file} is not a safetensors file; {_FETCH}")
     header.pop("__metadata__", None)
     entries = {
@@ -256,7 +257,7 @@ def _read_entry(
     name: str,
     value: object,
 ) -> _Entry:
-    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    fields = value if is_object(value) else {}
     dtype, shape, offsets = (fields.get(key) for key in ("dtype", "shape", "data_offsets"))
     shape, offsets = _numbers(shape), _numbers(offsets)
     if not isinstance(dtype, str) or shape is None or offsets is None or len(offsets) != 2:
@@ -281,7 +282,7 @@ def _read_entry(
 
 def _numbers(value: object) -> tuple[int, ...] | None:
     """A short list of whole numbers that a file can have room for; None for anything else."""
-    if not isinstance(value, list) or len(value) > _MAX_DIMENSIONS:
+    if not is_list(value) or len(value) > _MAX_DIMENSIONS:
         return None
     if not all(type(item) is int and 0 <= item <= _MAX_NUMBER for item in value):
         return None

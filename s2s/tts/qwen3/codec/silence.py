@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.core.untyped import is_list
 from s2s.tts.qwen3.checkpoint.codec_shapes import encoder_shapes
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
@@ -49,7 +50,7 @@ def _kept(path: Path, codes: int) -> frozenset[int]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return frozenset()
-    if not isinstance(found, list):
+    if not is_list(found):
         return frozenset()
     kept = [code for code in found if type(code) is int and 0 <= code < codes]
     return frozenset(kept) if len(kept) == len(found) else frozenset()

@@ -23,7 +23,8 @@ _EDGE_MOST_FRAMES = 25
 _EDGE_LONGEST_CALL_MS = 250.0
 _EDGE_SPARE = 0.5  # by which a chunk may take longer than it is thought to
 _EDGE_RESERVES = ((0.2, 250.0), (0.1, 400.0), (0.05, 400.0), (0.02, 400.0), (0.0, 400.0))
-"""What should be left of real time, and how late the first chunk may be for it."""
+"""What should be left of real time, and how late the first chunk may be for it
+(docs/decisions/qwen3-chunks-grow.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -48,7 +48,9 @@ class LanguageStatePool(Generic[T, P]):
         self._closed = False
 
     @contextmanager
-    def lent(self, prompt: Prompt, positions: int) -> Iterator[tuple[LanguageStates[T, P], int]]:
+    def lent(
+        self, prompt: Prompt, positions: int
+    ) -> Generator[tuple[LanguageStates[T, P], int], None, None]:
         """States with room for ``positions``, and how many of the prompt's positions already stand
         in them. After an error of a backend they are not used again."""
         states, done = self._claim(prompt, positions)

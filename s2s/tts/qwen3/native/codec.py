@@ -1,6 +1,7 @@
 """Codes to sound on the compiled kernel: the `CodecDecoder` port.
 
-States go by the names of ``codec.tensors``: what this exports any other decoder restores.
+States go by the names of ``codec.tensors``: what this exports any other decoder restores. How it
+is computed: docs/decisions/qwen3-codec-in-the-kernel.md.
 """
 
 from __future__ import annotations

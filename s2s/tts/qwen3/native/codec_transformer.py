@@ -126,7 +126,7 @@ class CodecTransformer:
 
     def _vectors(self, codes: Ids) -> Floats:
         """Sums of code vectors, semantic beside acoustic: [frames, codebook_dim]."""
-        groups = np.arange(codes.shape[1]) * self._spec.codebook_size
+        groups = np.arange(int(codes.shape[1])) * self._spec.codebook_size
         found = self._codebooks[codes + groups]
         return np.concatenate([found[:, 0], found[:, 1:].sum(1)], axis=1)
 
@@ -159,7 +159,7 @@ def _layer(memory: Memory, weights: PreTransformerWeights, at: int) -> _Layer:
     layer = weights.layer(at)
     return _Layer(
         *(
-            memory.pack([matrix], np.zeros(matrix.shape[1]))
+            memory.pack([matrix], np.zeros(int(matrix.shape[1])))
             for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
         )
     )

@@ -1,7 +1,8 @@
 """Talker and code predictor on the compiled kernel: the fastest of the backends on a CPU.
 
 Reads the GGUF files of a converted checkpoint (see ``convert``), of any quantisation to eight bits
-or less. Heads hold only the rows that can be sampled.
+or less. Heads hold only the rows that can be sampled. A frame of the predictor is one call:
+docs/decisions/qwen3-frame-is-one-call.md.
 """
 
 from __future__ import annotations

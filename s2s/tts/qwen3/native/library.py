@@ -1,7 +1,7 @@
 """The compiled kernel in ``csrc``: built once for this machine's processor, then loaded.
 
 A machine without a C compiler has no kernel: asking for it raises an error that says why, and
-another backend has to be taken.
+another backend has to be taken. Why there is one: docs/decisions/qwen3-own-kernel.md.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Matrices:
             weakref.finalize(self, lib.matrix_free, pointer)
             self.pointers[name] = pointer
         with ThreadPoolExecutor(pool.threads) as packers:
-            for _ in packers.map(lambda item: self._fill(*item), stored.items()):
+            for _ in packers.map(self._fill, stored, stored.values()):
                 pass
         for file in {id(each.file): each.file for each in stored.values()}.values():
             file.let_go()

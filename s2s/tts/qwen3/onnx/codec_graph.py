@@ -3,7 +3,8 @@
 The first takes codes as far as the wide layers go, which are all weights: best run on many frames.
 The other two make samples, and are all activations: best run on half a frame, so that these stay in
 the processor's cache, and side by side on two cores, as both cost the same. In each, any split into
-calls gives the result of one call; zero state is the start of a stream.
+calls gives the result of one call; zero state is the start of a stream. What was tried:
+docs/decisions/qwen3-codec-onnx-graphs.md.
 
 Linear layers that follow one another are multiplied into one matrix when the graph is built, in
 float64: quantizer projections, first convolution and input projection; output projection and first

@@ -4,7 +4,8 @@
 of fixed room, in place: the attention operator writes into the memory its cache inputs share with
 its cache outputs. ``heads`` holds the code predictor's heads, of which a run computes one;
 ``projection`` narrows the talker's hidden vector for it. ``frame`` is all passes of a frame in one
-run, on the same stored weights. Knows nothing of running them.
+run, on the same stored weights (docs/decisions/qwen3-onnx-frame-as-a-loop.md). Knows nothing of
+running them.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ class PromptBuilder:
         """Everything before the text: instruction, role, then the codec track under text pads.
         float32 [n, H]."""
         role = self._tokenizer.encode(_ROLE)
-        parts = []
+        parts: list[Floats] = []
         if request.instruction and self._spec.takes_instruction:
             said = self._tokenizer.encode(f"<|im_start|>user\n{request.instruction}<|im_end|>\n")
             parts.append(self._text(said))

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from s2s.core.untyped import is_mapping
 from s2s.tts.qwen3.checkpoint.fields import RESTORE
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.errors import SpecError
@@ -235,12 +236,12 @@ def _merges(file: Path) -> list[tuple[str, str]]:
 def _added_tokens(file: Path, rows: int | None) -> dict[str, int]:
     field = "added_tokens_decoder"
     decoder = read_json(file).get(field)
-    if not isinstance(decoder, dict) or not decoder:
+    if not is_mapping(decoder) or not decoder:
         raise SpecError("is missing", file=file, field=field, advice=RESTORE)
     found: dict[str, int] = {}
     for index, token in decoder.items():
         name = f"{field}.{index}"
-        content = token.get("content") if isinstance(token, dict) else None
+        content = token.get("content") if is_mapping(token) else None
         if not isinstance(content, str) or not content:
             raise SpecError("has no content", file=file, field=name, advice=RESTORE)
         number = int(index) if index.isdecimal() and len(index) < 12 else index

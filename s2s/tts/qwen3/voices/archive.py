@@ -13,9 +13,12 @@ import zipfile
 import zlib
 from math import prod
 from pathlib import Path
+from typing import TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from s2s.core.untyped import is_object
 
 DAMAGED = (
     OSError,
@@ -62,11 +65,11 @@ def _array(name: str, content: bytes) -> npt.NDArray[np.generic]:
     (length,) = struct.unpack(layout, file.read(struct.calcsize(layout)))
     if length > 10_000:
         raise ValueError(f"{name} has a header of {length} bytes")
-    header = ast.literal_eval(file.read(length).decode("latin-1"))
-    if not isinstance(header, dict) or set(header) != {"descr", "fortran_order", "shape"}:
+    header: object = ast.literal_eval(file.read(length).decode("latin-1"))
+    if not is_object(header) or set(header) != {"descr", "fortran_order", "shape"}:
         raise ValueError(f"{name} has no header")
     shape, descr = header["shape"], header["descr"]
-    if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+    if not _is_shape(shape):
         raise ValueError(f"{name} has shape {shape!r:.80}")
     if not isinstance(descr, str) or (dtype := np.dtype(descr)).kind not in _KINDS:
         raise ValueError(f"{name} is of type {descr!r:.80}")
@@ -75,3 +78,9 @@ def _array(name: str, content: bytes) -> npt.NDArray[np.generic]:
         raise ValueError(f"{name} has {len(rest)} bytes for {shape!r:.80} of {descr}")
     flat = np.frombuffer(rest, dtype)
     return flat.reshape(shape, order="F" if header["fortran_order"] else "C")
+
+
+def _is_shape(value: object) -> TypeGuard[tuple[int, ...]]:
+    if not isinstance(value, tuple):
+        return False
+    return all(type(size) is int and size >= 0 for size in cast("tuple[object, ...]", value))

@@ -1,5 +1,7 @@
 """Number words of German, French, Spanish, Italian and Portuguese, from num2words. Pure."""
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# The package num2words has no types.
 from __future__ import annotations
 
 import logging

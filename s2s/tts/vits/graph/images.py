@@ -55,4 +55,6 @@ def _image_attribute(attribute: Attribute) -> Attribute:
             return ints_attribute(attribute.name, (1, along))
         case "pads", (before, after):
             return ints_attribute("pads", (0, before, 0, after))
+        case _:
+            pass
     return attribute

@@ -115,6 +115,8 @@ def kind_of(node: Node, graph: Graph) -> OperatorKind:
             return OperatorKind.FINISH
         case "Shape":
             return OperatorKind.SHAPE
+        case _:
+            pass
     raise CutError(f"operator {node.op} ('{node.name}'): how far it sees along time is not known")
 
 
@@ -186,6 +188,8 @@ def receptive_field(graph: Graph, sources: Iterable[str], output: str) -> Recept
                 left = max(0, (left - kernel.pads[0] + kernel.size - 1) // kernel.stride)
                 right = max(0, (right - 1 + kernel.pads[0]) // kernel.stride + 1)
                 data = node.inputs[:1]
+            case _:
+                pass
         for name in data:
             if name in moving:
                 before = need.get(name, (0, 0))

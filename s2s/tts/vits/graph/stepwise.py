@@ -248,6 +248,8 @@ class _Rewriter:
                 return right == 0.0
             case "Div":
                 return right == 1.0
+            case _:
+                pass
         return False
 
     def _channels(self, node: Node) -> None:
@@ -466,4 +468,6 @@ def _evaluate(op: str, known: Sequence[float | None]) -> float | None:
             return numbers[0] - numbers[1]
         case "Mul":
             return numbers[0] * numbers[1]
+        case _:
+            pass
     return None

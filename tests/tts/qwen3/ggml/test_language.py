@@ -5,11 +5,9 @@ Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,17 +21,14 @@ from s2s.tts.qwen3.ggml.language import GgmlModel, GgmlPredictorState, GgmlTalke
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from tests.support.qwen3_golden import FRAMES, GOLDEN, STEPS, arrays, greedy_cases, text_vector
 
 pytestmark = [
     pytest.mark.ggml,
     pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp"),
 ]
 
-DATA = Path(__file__).parents[3] / "data" / "qwen3"
-GOLDEN = json.loads((DATA / "cases.json").read_text())
 GREEDY = Sampling(greedy=True)
-FRAMES = 52
-STEPS = 50
 
 Language = LanguageModel[GgmlTalkerState, GgmlPredictorState]
 
@@ -46,29 +41,6 @@ def model_of(converted_qwen3: Callable[[str, str], Path]) -> Callable[[str, str]
         return load(folder, read_spec(folder), threads=1)
 
     return open_model
-
-
-@lru_cache
-def arrays(kind: str) -> dict[str, Any]:
-    return dict(np.load(DATA / f"{kind}.npz"))
-
-
-def greedy_cases() -> Any:
-    chosen = [
-        (kind, case["name"])
-        for kind, cases in GOLDEN["cases"].items()
-        for case in cases
-        if case.get("record") == "greedy"
-    ]
-    assert {kind for kind, _ in chosen} == set(GOLDEN["cases"])
-    return pytest.mark.parametrize(
-        ("kind", "case"), chosen, ids=[f"{kind}-{name}" for kind, name in chosen]
-    )
-
-
-def text_vector(known: dict[str, Any], case: str, frame: int) -> Any:
-    trailing = known[f"{case}/trailing"]
-    return trailing[frame] if frame < len(trailing) else known[f"{case}/pad"]
 
 
 @greedy_cases()

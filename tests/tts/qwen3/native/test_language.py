@@ -7,7 +7,6 @@ number of threads, any number of draft tokens.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -21,9 +20,8 @@ from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.errors import GGUFError, KernelError
 from s2s.tts.qwen3.native.language import NativeModel, load
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
+from tests.support.qwen3_golden import GOLDEN, arrays
 
-DATA = Path(__file__).parents[3] / "data" / "qwen3"
-GOLDEN = json.loads((DATA / "cases.json").read_text())
 GREEDY = Sampling(greedy=True)
 BOUND = {"q8_0": 0.02, "q6_k": 0.05, "q5_k_m": 0.1, "q4_k_m": 0.2}
 """Relative error of logits, as for ggml."""
@@ -41,11 +39,6 @@ def model_of(converted_qwen3: Callable[[str, str], Path], kernel_cache: Path) ->
         )
 
     return open_model
-
-
-@lru_cache
-def arrays(kind: str) -> dict[str, Any]:
-    return dict(np.load(DATA / f"{kind}.npz"))
 
 
 def greedy_case(kind: str) -> str:

@@ -6,7 +6,6 @@ Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from functools import lru_cache
@@ -26,12 +25,9 @@ from s2s.tts.qwen3.onnx.language import OnnxCache, OnnxModel, load
 from s2s.tts.qwen3.onnx.language_graph import LANGUAGE_GRAPHS_VERSION
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities
+from tests.support.qwen3_golden import FRAMES, GOLDEN, STEPS, arrays, greedy_cases, text_vector
 
-DATA = Path(__file__).parents[3] / "data" / "qwen3"
-GOLDEN = json.loads((DATA / "cases.json").read_text())
 GREEDY = Sampling(greedy=True)
-FRAMES = 52
-STEPS = 50
 KIND, WIDE_KIND = "0.6b-base", "1.7b-base"
 
 Language = LanguageModel[OnnxCache, OnnxCache]
@@ -47,29 +43,6 @@ def model_of(converted_qwen3: FolderOf) -> ModelOf:
         return load(folder, read_spec(folder), 1, draft_tokens)
 
     return open_model
-
-
-@lru_cache
-def arrays(kind: str) -> dict[str, Any]:
-    return dict(np.load(DATA / f"{kind}.npz"))
-
-
-def greedy_cases() -> Any:
-    chosen = [
-        (kind, case["name"])
-        for kind, cases in GOLDEN["cases"].items()
-        for case in cases
-        if case.get("record") == "greedy"
-    ]
-    assert {kind for kind, _ in chosen} == set(GOLDEN["cases"])
-    return pytest.mark.parametrize(
-        ("kind", "case"), chosen, ids=[f"{kind}-{name}" for kind, name in chosen]
-    )
-
-
-def text_vector(known: dict[str, Any], case: str, frame: int) -> Any:
-    trailing = known[f"{case}/trailing"]
-    return trailing[frame] if frame < len(trailing) else known[f"{case}/pad"]
 
 
 def vectors(count: int, language: Language, seed: int = 3) -> Any:
