@@ -128,7 +128,7 @@ def models_convert(store: Store, source: str, quant: str, predictor_quant: str |
         quant,
         predictor_quant=predictor_quant,
         threads=cores(),
-        progress=store.progress,
+        progress=lambda name, done, total: store.progress(f"converting {name}", done, total),
     )
     print(folder)
     return 0

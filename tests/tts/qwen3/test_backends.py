@@ -217,6 +217,10 @@ def test_what_is_measured_is_measured_in_turn() -> None:
     found = probe.in_turn({"a": measure("a", 2.0), "b": measure("b", 1.0)}, 2)
     assert asked == ["a", "b"] * 3  # the first of each does not count
     assert found == {"a": (2.0, 2.0), "b": (1.0, 1.0)}
+    asked.clear()
+    found = probe.in_turn({"a": measure("a", 9.0), "b": measure("b", 1.0)}, 2)
+    assert asked == ["a", "b", "b", "b"]  # nine times as slow is not tried again
+    assert found == {"a": (9.0,), "b": (1.0, 1.0)}
 
 
 def test_only_what_was_asked_for_is_computed_where_it_can_be(

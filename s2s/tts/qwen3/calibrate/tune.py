@@ -166,5 +166,5 @@ def _costs(speak: Speak, overlapped: bool) -> Costs:
 
 
 def _counts(most: int) -> list[int]:
-    """``most`` threads, and fewer."""
-    return [most, *(count for count in (most // 2, 1) if 0 < count < most)]
+    """``most`` threads, and fewer, each once."""
+    return list(dict.fromkeys([most, *(count for count in (most // 2, 1) if count > 0)]))

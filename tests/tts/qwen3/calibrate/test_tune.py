@@ -98,6 +98,15 @@ def test_a_moment_in_which_the_machine_was_slow_decides_nothing() -> None:
     assert fastest({"a": (10.0, 10.0), "b": (12.0, 9.0), "c": (8.9, 8.9)}) == "b"
 
 
+def test_each_number_of_threads_is_tried_once() -> None:
+    machine = Machine({(2, 0): 50.0, (1, 0): 80.0})
+    trials = tune(machine, machine.speak, threads=2, draft_tokens=0).trials
+    assert [(trial.what, len(trial.frame_ms)) for trial in trials] == [
+        ("threads 2", ROUNDS),
+        ("threads 1", ROUNDS),
+    ]
+
+
 def test_a_busy_machine_is_not_tried_out() -> None:
     machine = Machine({(2, 0): 50.0})
     machine.threads = 2
