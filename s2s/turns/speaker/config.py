@@ -17,17 +17,17 @@ Mode = Literal["auto", "on", "off"]
 class GateConfig:
     """How like the enrolled voice speech must be, and when that is looked at."""
 
-    mine: float = setting(0.6, "At least as like as this (cosine, at most 1): the person's.")
-    still_mine: float = setting(0.45, "Less like than this: the person no longer speaks.")
-    other: float = setting(0.45, "Less like than this, early in a stretch: another's.")
-    short: float = setting(0.45, "As like as this is enough at the end of a very short word.")
+    mine: float = setting(0.52, "At least as like as this (cosine, at most 1): the person's.")
+    still_mine: float = setting(0.4, "Less like than this: the person no longer speaks.")
+    other: float = setting(0.4, "Less like than this, early in a stretch: another's.")
+    short: float = setting(0.42, "As like as this is enough at the end of a very short word.")
     speech_probability: float = setting(0.45, "A window of at least this counts as speech.")
-    first_look_ms: int = setting(640, "Speech heard before the voice is first compared.")
-    again_ms: int = setting(256, "Speech between two looks while another or nobody known speaks.")
-    again_mine_ms: int = setting(512, "Speech between two looks while the person speaks.")
-    sure_ms: int = setting(1200, "Speech from which on being unsure counts as another's.")
-    look_ms: int = setting(1600, "Speech that is looked at, at most.")
-    last_look_ms: int = setting(3000, "The same at the end.")
+    first_look_ms: int = setting(832, "Speech heard before the voice is first compared.")
+    again_ms: int = setting(416, "Speech between two looks while another or nobody known speaks.")
+    again_mine_ms: int = setting(416, "Speech between two looks while the person speaks.")
+    sure_ms: int = setting(1600, "Speech from which on being unsure counts as another's.")
+    look_ms: int = setting(832, "Speech that is looked at: one pass of the embedder.")
+    looks: int = setting(2, "Looks at one speaker that are taken together.")
     hold_ms: int = setting(1024, "Held back while another speaks: the person's first words.")
     forget_ms: int = setting(640, "Silence after which anybody may be speaking.")
 

@@ -83,6 +83,7 @@ class VoiceGate:
         self._mine_until = sample
         self._owed: OthersSpeech | None = None
         """What is to be withdrawn once others need not be heard."""
+        self._looks: deque[float] = deque(maxlen=self._config.looks)
         self.likeness: float | None = None
         """Of the last look; None before the first of a stretch."""
 
@@ -128,7 +129,7 @@ class VoiceGate:
     def settle(self) -> Whose:
         """The speech seems to be over: decide whose it was, from all that was heard of it."""
         if self._whose == "unknown" and self._stretch is not None:
-            self.likeness = self._own.likeness(self._sound(self._config.last_look_ms))
+            self.likeness = self._likeness()
             self._whose = "mine" if self.likeness >= self._at_end() else "other"
             if self._whose == "mine":
                 self._mine_until = self._sample
@@ -142,8 +143,8 @@ class VoiceGate:
 
     def _look(self) -> list[PassedWindow | OthersSpeech]:
         config = self._config
-        self.likeness = likeness = self._own.likeness(self._sound(config.look_ms))
         before = self._whose
+        likeness = self._likeness()
         again_ms = config.again_ms
         if likeness >= config.mine or (before == "mine" and likeness >= config.still_mine):
             self._whose, self._mine_until = "mine", self._sample
@@ -151,6 +152,8 @@ class VoiceGate:
         elif likeness < self._unlike(before):
             self._whose = "other"
         self._next_look_ms = self._active_ms + again_ms
+        if self._whose != before:
+            self._looks.clear()
         if self._whose == before:
             return []
         if self._whose == "other":
@@ -159,6 +162,12 @@ class VoiceGate:
             return []
         self._owed = None
         return self._release(silent=False)
+
+    def _likeness(self) -> float:
+        """A look at what was said last, and the ones before it: one moment alone tells little."""
+        self._looks.append(self._own.likeness(self._sound(self._config.look_ms)))
+        self.likeness = sum(self._looks) / len(self._looks)
+        return self.likeness
 
     def _unlike(self, before: Whose) -> float:
         """Below this it is another's: less is asked for the longer it has been heard."""
@@ -208,7 +217,7 @@ class VoiceGate:
 
     def _remember(self, heard: _Heard) -> None:
         self._recent.append(heard)
-        longest_ms = max(self._config.look_ms, self._config.last_look_ms) * 2
+        longest_ms = self._config.look_ms * 2
         while len(self._recent) * WINDOW_MS > longest_ms:
             self._recent.popleft()
 
