@@ -95,6 +95,8 @@ class CaseResult:
     """Why it was dropped, or what was heard."""
     delay_ms: float | None = None
     """From the end of the person's speech to the answer; or to the stop of the reply."""
+    counted: bool = True
+    """False where the recogniser found no words, or no reply had begun: nothing was decided."""
     cost_ms: float = 0.0
     """Processor time of all looks at the voice."""
 
@@ -265,25 +267,35 @@ def _plain(case: VoiceCase, simulation: Simulation, start_s: float) -> CaseResul
     dropped = [event.reason for _, event in events if isinstance(event, SpeechDropped)]
     heard = [event.text for _, event in events if isinstance(event, Heard) and event.final]
     right = bool(began) == case.wanted
+    counted = bool(began or dropped)
     delay_ms = None
     if began and case.wanted:
         spoken_s = case.first_part_s or len(case.audio) / PIPELINE_HZ
         delay_ms = 1000 * (began[0] - start_s - spoken_s)
     told = heard[0] if began and heard else "; ".join(dict.fromkeys(dropped))
-    return CaseResult(case.kind, case.person, case.other, case.snr_db, False, right, told, delay_ms)
+    return CaseResult(
+        case.kind, case.person, case.other, case.snr_db, False, right, told, delay_ms, counted
+    )
 
 
 def _over(case: VoiceCase, simulation: Simulation, start_s: float) -> CaseResult:
     onset_s = start_s + INTO_REPLY_S
+    counted = any(
+        isinstance(event, ResponseStarted) and at_s < onset_s for at_s, event in simulation.events
+    )
     stops = [
         (at_s, event)
         for at_s, event in simulation.events
-        if isinstance(event, Interruption) and event.action in ("pause", "cancel")
+        if at_s >= onset_s
+        and isinstance(event, Interruption)
+        and event.action in ("pause", "cancel")
     ]
     delay_ms = 1000 * (stops[0][0] - onset_s) if stops else None
     told = stops[0][1].reason if stops else ""
     right = bool(stops) == case.wanted
-    return CaseResult(case.kind, case.person, case.other, case.snr_db, False, right, told, delay_ms)
+    return CaseResult(
+        case.kind, case.person, case.other, case.snr_db, False, right, told, delay_ms, counted
+    )
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -301,7 +313,9 @@ def wilson(wrong: int, count: int) -> tuple[float, float]:
 
 def report(rows: Sequence[CaseResult]) -> dict[str, object]:
     """Print a line a group; returns the figures by name."""
-    figures: dict[str, object] = {}
+    figures: dict[str, object] = {"undecided": sum(not row.counted for row in rows)}
+    print(f"{figures['undecided']} of {len(rows)} cases without words or without a reply: left out")
+    rows = [row for row in rows if row.counted]
     groups = sorted({(row.enrolled, row.kind, row.snr_db) for row in rows}, reverse=True)
     kinds = sorted({(row.enrolled, row.kind) for row in rows}, reverse=True)
     for enrolled, kind, *snr in [*kinds, *groups]:
@@ -348,10 +362,11 @@ def main() -> None:
     rows: list[CaseResult] = []
     for case in chosen[part - 1 :: parts]:
         enrolment = split(voices[case.person])[0]
+        english = [each for each in voices[case.person] if each.name.startswith("en_")]
         if case.person not in known:
             known[case.person] = listener.known(enrolment)
         own = known[case.person] if options.enrolled == "yes" else None
-        rows.append(hold(case, listener, own, enrolment[0].audio))
+        rows.append(hold(case, listener, own, (english or enrolment)[0].audio))
         if not rows[-1].right:
             print(f"  {rows[-1]}", flush=True)
         if options.rows is not None:

@@ -111,7 +111,7 @@ def test_who_speaks_on_where_the_person_ended_is_withdrawn_from_there() -> None:
     told = rig.hear(OTHER, 1600)
     (withdrawn,) = [each for each in told if isinstance(each, OthersSpeech)]
     since_ms = withdrawn.sample // BLOCK_SAMPLES * WINDOW_MS
-    assert 1600 - rig.config.again_mine_ms <= since_ms <= 1600 + WINDOW_MS
+    assert 1600 - rig.config.again_mine_ms <= since_ms <= 1600 + rig.config.again_mine_ms
 
 
 def test_after_silence_anybody_may_speak() -> None:
