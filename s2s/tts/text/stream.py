@@ -25,6 +25,9 @@ PLAIN_BEFORE = 3
 dollars")."""
 _WORD = re.compile(r"\S+")
 _PLAIN = re.compile(r"([^\W\d_]+(?:['’-][^\W\d_]+)*)[,;:.!?]?")
+_UNIT = re.compile("[b-df-hj-np-tv-xzµμ]+", re.IGNORECASE)
+"""No word: "km" is read as a unit once there is a digit anywhere in the text, so it waits for all of
+it."""
 _ONE_LETTER = frozenset("aAeEiIoOuyYàÀèÈéÉìòóÓùавикосуябжАВИКОСУЯ")
 """Words of one letter; others are names of things, and parts of formulas."""
 _UNSPACED = re.compile(
@@ -123,6 +126,8 @@ class SpeakableStream:
         ):
             return False
         before = self._original[: self._words[last][0]]
+        if any(_UNIT.fullmatch(word.rstrip(",;:.!?")) for word in before[self._settled :].split()):
+            return False
         return before.rfind("<") <= before.rfind(">") and "{" not in before
 
     def _spoken_until(self, start: int, end: int) -> str:

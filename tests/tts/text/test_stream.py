@@ -52,6 +52,14 @@ def test_any_split_gives_the_text_of_the_whole(language: str) -> None:
     same()
 
 
+@pytest.mark.parametrize("unit", ["km", "kg", "ml"])
+@pytest.mark.parametrize("language", PLAIN)
+def test_a_unit_that_a_later_number_would_change_waits(unit: str, language: str) -> None:
+    word = PLAIN[language].split()[1]
+    text = f"{word} {unit} {word} {word} {word} {word} {word} 5"
+    assert "".join(split(text, list(range(99)), language)) == speakable(text, language).text
+
+
 @settings(max_examples=150, deadline=None)
 @given(text=texts("en"), cuts=st.lists(st.integers(0, 500), max_size=12))
 @example("I think 5 whales are here now today", [8])
