@@ -26,8 +26,8 @@ dollars")."""
 _WORD = re.compile(r"\S+")
 _PLAIN = re.compile(r"([^\W\d_]+(?:['’-][^\W\d_]+)*)[,;:.!?]?")
 _UNIT = re.compile("[b-df-hj-np-tv-xzµμ]+", re.IGNORECASE)
-"""No word: "km" is read as a unit once there is a digit anywhere in the text, so it waits for all of
-it."""
+"""No word: "km" is read as a unit once there is a digit anywhere in the text, and waits for all of
+that."""
 _ONE_LETTER = frozenset("aAeEiIoOuyYàÀèÈéÉìòóÓùавикосуябжАВИКОСУЯ")
 """Words of one letter; others are names of things, and parts of formulas."""
 _UNSPACED = re.compile(
