@@ -7,7 +7,7 @@ import json
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from s2s.bench.heard_back import Embed, HeardBack
@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from s2s.models.store import Store
 
 
-def add_voice(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
-) -> None:
+class Subparsers(Protocol):
+    """As much of what `add_subparsers` gives as is used here."""
+
+    def add_parser(
+        self, name: str, *, help: str, parents: list[argparse.ArgumentParser]
+    ) -> argparse.ArgumentParser: ...
+
+
+def add_voice(actions: Subparsers, common: argparse.ArgumentParser) -> None:
     """Describe both to the command line."""
     voice = actions.add_parser(
         "voice",

@@ -123,7 +123,7 @@ def whole_prompts(folder: Path) -> dict[str, str]:
     """Prompts of several sentences, or of one said as a list, that `sentences` leaves out."""
     listing = next(folder.rglob("core-sounds-en.txt.gz"))
     single = sentences(folder)
-    found = {}
+    found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
         name, _, text = line.partition(":")
         text = text.strip()
@@ -232,7 +232,7 @@ def make_turn(recording: Recording, borders: list[float], variant: int) -> Turn 
 def natural_turns(folder: Path, longest_s: float = 28.0) -> list[Turn]:
     """Prompts of several sentences and lists, with the pauses that the speaker made: nothing is cut
     in."""
-    made = []
+    made: list[Turn] = []
     for name, text in sorted(whole_prompts(folder).items()):
         for path in sorted(folder.rglob(f"{name}.g722"))[:1]:
             audio = read_g722(path)
@@ -246,15 +246,15 @@ def natural_turns(folder: Path, longest_s: float = 28.0) -> list[Turn]:
 def dictated_turns(folder: Path, count: int = 40) -> list[Turn]:
     """Telephone numbers, digit by digit, in groups of three, three and four with a pause behind the
     first two, each another one."""
-    digits = {}
+    digits: dict[str, Block] = {}
     for digit, name in enumerate(DIGITS):
         audio = read_g722(next(folder.rglob(f"digits/{digit}.g722")))
         loud = np.flatnonzero(level_db(audio) > level_db(audio).max() - 35.0)
         digits[name] = audio[int(loud[0]) * _HOP : (int(loud[-1]) + 1) * _HOP]
-    made = []
+    made: list[Turn] = []
     for number in range(count):
         random = np.random.default_rng([count, number])
-        said = [DIGITS[digit] for digit in random.integers(0, 10, 10)]
+        said = [DIGITS[int(digit)] for digit in random.integers(0, 10, 10)]
         gaps_s = random.uniform(0.04, 0.14, 9)
         gaps_s[[2, 5]] = random.uniform(0.35, 1.0, 2)
         pieces = [digits[name] for name in said]
@@ -267,7 +267,8 @@ def _between_silence(name: str, text: str, pieces: list[Block], gaps_s: list[flo
     as pauses."""
     random = np.random.default_rng(list(name.encode()))
     lead, tail = int(_LEAD_S * PIPELINE_HZ), int(_TAIL_S * PIPELINE_HZ)
-    parts, pauses, length = [room_tone(pieces[0], lead, random)], [], lead
+    parts, length = [room_tone(pieces[0], lead, random)], lead
+    pauses: list[Pause] = []
     for piece, gap_s in zip(pieces, [*gaps_s, 0.0], strict=True):
         gap = room_tone(piece, int(gap_s * PIPELINE_HZ), random)
         parts += [piece, gap]

@@ -54,7 +54,7 @@ def soak(setting: BenchSetting, minutes: float, moves: tuple[Move, ...] = ()) ->
     bench = warm(model, setting.chunk_frames)
     neighbours = Neighbours()
     label = setting.label
-    at, rtf, memory_mb, cores, heat = ([] for _ in range(5))
+    at, rtf, memory_mb, cores, heat = (list[float]() for _ in range(5))
     moved: list[tuple[float, str, float]] = []
     left = sorted(moves, key=lambda move: move.minute)
     began_s = perf_counter()

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Witnesses:
 
     def hear(self, turn: Turn, history: Sequence[ChatMessage] = ()) -> list[HeardPause]:
         """The pauses of `turn`, said after `history`."""
-        pauses = []
+        pauses: list[HeardPause] = []
         for found in self._pauses(turn):
             text = self._timed(
                 "words", lambda f=found: self._words.transcribe(f.early, language="en").text
@@ -202,11 +202,10 @@ def gather(
 
 def read(folder: Path) -> list[HeardPause]:
     """What `gather` kept."""
-    stored = json.loads((folder / "witnesses.json").read_text())
-    return [
-        HeardPause(**{**one, "sound": {int(ms): odds for ms, odds in one["sound"].items()}})
-        for one in stored
-    ]
+    stored: list[dict[str, Any]] = json.loads((folder / "witnesses.json").read_text())
+    for one in stored:
+        one["sound"] = {int(ms): odds for ms, odds in one["sound"].items()}
+    return [HeardPause(**one) for one in stored]
 
 
 def main() -> None:

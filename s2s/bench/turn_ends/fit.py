@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -242,9 +243,10 @@ def interval(
     of the recordings lie between, float64 [2, figures]."""
     random = np.random.default_rng(0)
     rows = [np.flatnonzero(pauses.recording == name) for name in np.unique(pauses.recording)]
-    found = []
+    found: list[Array] = []
     for _ in range(draws):
-        drawn = np.concatenate([rows[at] for at in random.integers(0, len(rows), len(rows))])
+        chosen = random.integers(0, len(rows), len(rows)).tolist()
+        drawn = np.concatenate([rows[int(at)] for at in chosen])
         some = pauses.rows(drawn)
         mine = outcome(some, over[drawn], models_ms).figures()
         found.append(mine - outcome(some, other[drawn], models_ms).figures())
@@ -254,7 +256,9 @@ def interval(
 def report(pauses: PauseTable, asks_ms: Sequence[float], target: float, models_ms: float) -> None:
     """Each set of witnesses at the same share of pauses cut off, on recordings not fitted on."""
     once = asks_ms[:1]
-    first = PauseTable(**{**_columns(pauses), "sound": pauses.sound[:, :1]})
+    columns = _columns(pauses)
+    columns["sound"] = pauses.sound[:, :1]
+    first = PauseTable(**columns)
     rows: dict[str, tuple[PauseTable, Array, Array]] = {}
     for name, witnesses, some, asks in (
         ("sound", ("sound",), first, once),
@@ -292,7 +296,7 @@ def _shown(value: float, at: int) -> str:
 SHARES = ("pauses cut", "natural cut", "over 1 s")
 
 
-def _columns(pauses: PauseTable) -> dict[str, Array]:
+def _columns(pauses: PauseTable) -> dict[str, Any]:
     return {name: getattr(pauses, name) for name in PauseTable.__slots__}
 
 

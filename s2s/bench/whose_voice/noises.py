@@ -20,7 +20,7 @@ def noises() -> Iterator[tuple[str, Block]]:
             hits = 1 + int(random.integers(3))
             parts: list[Block] = []
             for _ in range(hits):
-                gap = np.zeros(int(random.uniform(0.12, 0.35) * PIPELINE_HZ))
+                gap = np.zeros(int(random.uniform(0.12, 0.35) * PIPELINE_HZ), np.float32)
                 parts += [make(random), gap]
             sound = np.concatenate(parts)
             peak = np.abs(sound).max()

@@ -156,19 +156,20 @@ def _speed(value: object) -> Speed | None:
     conditions = _conditions(value["conditions"])
     if conditions is None:
         return None
-    return Speed(*counts, *times[:3], value["overlapped"], value["rtf"], conditions)
+    rest: tuple[Any, ...] = (*times[:3], value["overlapped"], times[3], conditions)
+    return Speed(*counts, *rest)
 
 
 def _conditions(value: object) -> MeasuringConditions | None:
     """As they were kept; None for damaged ones, and for bad ones, which are not kept."""
-    if not isinstance(value, dict) or set(value) != {
-        each.name for each in fields(MeasuringConditions)
-    }:
+    if not is_object(value) or set(value) != {each.name for each in fields(MeasuringConditions)}:
         return None
     measured, others, alone, utterances = (
         value[name] for name in ("measured", "others_cores", "alone", "utterances")
     )
-    if not isinstance(measured, str) or not _is_time(others) or not isinstance(alone, bool):
+    if not isinstance(measured, str) or not isinstance(alone, bool):
+        return None
+    if not isinstance(others, int | float) or not _is_time(others):
         return None
     if type(utterances) is not int or utterances < 0:
         return None

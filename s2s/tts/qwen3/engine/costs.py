@@ -83,7 +83,7 @@ class RunningCosts:
     half the way to a machine twice as slow is gone after three frames."""
 
     def __init__(self, costs: Costs) -> None:
-        self.costs = costs
+        self.costs: Costs = costs
 
     def made(self, took_ms: float) -> None:
         """The codes of a frame took that long."""
