@@ -49,9 +49,9 @@ class GraceConfig:
             (0.1, 940),
             (0.7, 570),
             (1.3, 340),
-            (1.9, 250),
-            (2.5, 210),
-            (3.7, 190),
+            (1.9, 265),
+            (2.5, 240),
+            (3.7, 225),
             (6.5, 140),
         ),
         'Log-odds of "complete" and the wait in ms; geometric in between. The default is fitted: '
