@@ -73,10 +73,9 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"--random-weights", "--tiny --runs 1 --aborts 1"),
     (r"(benchmark_(tts|qwen3)\.py .*--tiny)", r"\1 --frames 8"),
     (r"--soak 10 --frames 250", "--soak 0.02"),
-    (
-        r"--checkpoint checkpoint (.*)--frames 50 --runs 2",
-        r"--checkpoint {base} \1--frames 4 --runs 1",
-    ),
+    (r"(qwen3_conversation\.py) --checkpoint \S+", r"\1 --checkpoint {ends} --turns 1 --busy 0"),
+    (r"--checkpoint checkpoint", "--checkpoint {base}"),
+    (r"--frames 50 --runs 2", "--frames 4 --runs 1"),
 )
 """What is replaced in a line so that it is done soon: pattern, replacement."""
 
@@ -127,6 +126,7 @@ def small(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
     """The names in `SMALLER`, and what they stand for."""
     kinds = {"base": "0.6b-base", "custom": "0.6b-customvoice", "design": "1.7b-voicedesign"}
     made = {name: write_checkpoint(folder / kind, kind) for name, kind in kinds.items()}
+    made["ends"] = write_checkpoint(folder / "ends", "0.6b-customvoice", ends=True)
     voice = voice_folder(folder, "plain") / "plain.onnx"
     (voice.parent / "voice.json").rename(voice.with_suffix(".onnx.json"))
     return {name: str(path) for name, path in made.items()} | {

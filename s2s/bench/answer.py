@@ -83,6 +83,9 @@ class WatchedChat:
     def warm(self, messages: Sequence[ChatMessage]) -> None:
         self._model.warm(messages)
 
+    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+        return self._model.ending(messages)
+
     def count_tokens(self, text: str) -> int:
         return self._model.count_tokens(text)
 
