@@ -162,12 +162,13 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         probability = self._vad.probability(block) if message.attended else 0.0
         probability = self._overlap.beyond_echo(probability, message.over_echo_db)
         held_back = not (self._floor.playing or self._orders.key_down)
-        for told in self._attention.hear(block, probability, held_back=held_back):
+        for told in self._attention.hear(
+            block, probability, held_back=held_back, attended=message.attended
+        ):
             yield from self._told(told)
-        segmenter = self._segmenter
-        active_ms = 1000 * segmenter.active_samples / PIPELINE_HZ
+        active_ms = 1000 * self._segmenter.active_samples / PIPELINE_HZ
         self._overlap.voice(*self._attention.evidence)
-        self._overlap.window(segmenter.sample, active_ms, segmenter.speech_probability)
+        self._overlap.window(self._segmenter.sample, active_ms, self._segmenter.speech_probability)
         if (falling_silent := self._falling_silent()) is not None:
             yield self._partial(falling_silent)
             self._ends.judge(falling_silent)
@@ -345,8 +346,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         if not self._overlap.open:
             self._orders.read(turn.id, turn.text)
             heard = self._segmenter.audio(turn.pause and turn.pause.end_sample)
-            meant = not over or self._orders.hold
-            if not meant and (why := self._attention.why_not(heard, partial)) is not None:
+            if over and not self._orders.hold and (why := self._attention.why_not(heard, partial)):
                 self._drop(why, heard)
                 return
             self._ends.read(turn)

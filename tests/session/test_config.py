@@ -13,25 +13,34 @@ import s2s.turns
 from s2s.session.config import SessionConfig
 from s2s.turns.config import TurnsConfig
 
+FOLDERS = [Path(str(package.__file__)).parent for package in (s2s.session, s2s.turns)]
 
-def _read(package: str | None, name: str) -> set[str]:
-    """Names that the modules of a package read from something called `config` or `_config`."""
-    assert package is not None
-    found: set[str] = set()
-    for path in Path(package).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and path.name != "config.py":
-                owner = ast.unparse(node.value)
-                if owner in (name, f"self._{name}"):
-                    found.add(node.attr)
-    return found
+
+def _read(*owners: str) -> set[str]:
+    """Names that the modules of sessions and turns read from one of `owners`."""
+    return {
+        node.attr
+        for folder in FOLDERS
+        for path in folder.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in owners
+    }
 
 
 @pytest.mark.parametrize(
-    ("kind", "package"),
-    [(SessionConfig, s2s.session.__file__), (TurnsConfig, s2s.turns.__file__)],
+    ("kind", "owners"),
+    [
+        (SessionConfig, ("config", "self._config")),
+        (TurnsConfig, ("config", "self._config", "config.turns")),
+    ],
     ids=["session", "turns"],
 )
-def test_no_setting_is_forgotten(kind: type, package: str | None) -> None:
+def test_no_setting_is_forgotten(kind: type, owners: tuple[str, ...]) -> None:
     settings = {field.name for field in dataclasses.fields(kind)}
-    assert settings <= _read(package, "config")
+    assert settings - {"provisional"} <= _read(*owners)
+
+
+def test_early_starts_are_as_they_are_set() -> None:
+    early, certain = TurnsConfig().graces(provisional=True)
+    assert early != certain
+    assert TurnsConfig().graces(provisional=False) == (certain, certain)

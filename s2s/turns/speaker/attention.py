@@ -59,11 +59,13 @@ class Attention:
         return self.evidence
 
     def hear(
-        self, block: Block, probability: float, *, held_back: bool
+        self, block: Block, probability: float, *, held_back: bool, attended: bool = True
     ) -> list[PassedWindow | OthersSpeech]:
-        """What the segmenter is to be told on hearing the next window; see `VoiceGate.hear`."""
+        """What the segmenter is to be told on hearing the next window; see `VoiceGate.hear`. A
+        window that nobody listens to may be speech, and tells nothing about the noise."""
         speech = probability >= self._config.gate.speech_probability
-        self._levels.hear(block, speech=speech)
+        if attended:
+            self._levels.hear(block, speech=speech)
         self._count_voiced(block, speech=speech)
         if self._gate is None:
             return [PassedWindow(block, probability)]
