@@ -40,16 +40,20 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True)
 class LevelConfig:
-    """How loud and how plain speech must be to be answered, whoever speaks."""
+    """How loud and how plain speech must be to be answered, whoever speaks.
 
-    above_noise_db: float = setting(6.0, "Less above the running noise floor: not meant for us.")
+    Weak on purpose, for these count without an enrolled voice: what they lose of the person's own
+    speech, and what stricter ones lost, is in docs/decisions/only-my-voice.md.
+    """
+
+    above_noise_db: float = setting(3.0, "Less above the running noise floor: not meant for us.")
     below_usual_db: float = setting(
-        9.0, "Softer by more than this than what was answered lately: from further away."
+        15.0, "Softer by more than this than what was answered lately: from further away."
     )
     word_confidence: float = setting(
-        -0.35, "Mean log probability of its tokens below which a single word is not believed."
+        -0.9, "Mean log probability of its tokens below which a single word is not believed."
     )
-    confidence: float = setting(-0.9, "The same for several words.")
+    confidence: float = setting(-1.0, "The same for several words.")
 
 
 @dataclass(frozen=True, slots=True)

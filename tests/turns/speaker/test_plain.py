@@ -22,10 +22,10 @@ def test_plain_speech_is_answered() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"floor_db": -30.0}, "noise"),
+        ({"floor_db": -28.0}, "noise"),
         ({"level_db": -45.0}, "softer"),
-        ({"text": "You", "confidence": -0.6}, "a word"),
-        ({"text": "Thank you.", "confidence": -0.6}, "a word"),
+        ({"text": "You", "confidence": -1.0}, "a word"),
+        ({"text": "Thank you.", "confidence": -1.0}, "a word"),
         ({"confidence": -1.4}, "words"),
     ],
 )
@@ -35,6 +35,23 @@ def test_what_is_not_meant_for_us_is_told_by_a_reason(
     told = why_not_answered(replace(PLAIN, **changed), CONFIG)  # pyright: ignore[reportArgumentType]
     assert told is not None
     assert reason in told
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"text": "For,", "confidence": -0.56},
+        {"text": "Soar,", "confidence": -0.80},
+        {"text": "Thirteen,", "confidence": -0.71},
+        {"text": "The cover is so wonderful.", "confidence": -0.77},
+        {"level_db": -36.0},  # the person leans back: three times as far away
+        {"floor_db": -29.9},  # at 0 dB in steady noise
+    ],
+)
+def test_what_a_person_was_seen_to_say_is_answered(changed: dict[str, float | str]) -> None:
+    """Single words in quiet and sentences at 5 dB, as Moonshine wrote them down."""
+    turn = replace(PLAIN, **changed)  # pyright: ignore[reportArgumentType]
+    assert why_not_answered(turn, CONFIG) is None
 
 
 def test_without_evidence_nothing_is_dropped() -> None:
