@@ -45,6 +45,8 @@ from s2s.llm.sentences import SentenceStream, TextPiece, WordStream
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
 IDLE_BEFORE_SUMMARY_S = 2.0
+HEARD_LOOK_S, HEARD_LOOKS = 0.5, 240
+"""So often, and for two minutes at most, it is looked whether an answer was heard."""
 
 APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
@@ -86,6 +88,10 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._opens_in_thought = False
         """The model's template opens the thinking: an answer of it has shown that."""
         self._work = Work.FIRST_SOUND
+        self._looks = 0
+        """How often it is still looked whether the last answer was heard."""
+        self._heard = ""
+        """What was heard of it when that was looked at last."""
 
     def process(self, message: LlmInput) -> Iterable[TtsMessage]:
         match message:
@@ -104,12 +110,23 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             yield from self._apologise(message, str(error))
 
     def deadline_s(self) -> float | None:
+        if self._looks:
+            return self._state.clock.now() + HEARD_LOOK_S
         if not self._summarise or not self._history.has_old_turns:
             return None
         return self._state.clock.now() + IDLE_BEFORE_SUMMARY_S
 
     def expired(self) -> Iterable[TtsMessage]:
-        """No answer is due: sum up what was said long ago. Any message stops it."""
+        """No answer is due: read what is sure of the next prompt, or sum up what was said long ago.
+        Any message stops that."""
+        if self._looks:
+            self._looks -= 1
+            before, self._heard = self._heard, self._history.heard
+            if self._heard and self._heard == before:
+                self._looks = 0
+                self._history.make_room()
+                self._model.warm(self._history.prompt())
+            return ()
         turns, messages = self._history.old_turns()
         prompt = [
             ChatMessage("system", SUMMARY_PROMPT),
@@ -124,6 +141,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         return ()
 
     def end_session(self) -> None:
+        self._looks = 0
         self._history.reset()
 
     def _response(self, message: Transcript | TranscriptFailed) -> ResponseId:
@@ -180,6 +198,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                     yield EndOfResponse(response, cleanup_only=True)
                     response = self._open = self._response(message)
         self._open = None
+        self._looks = HEARD_LOOKS if self._model.reads_ahead else 0
         stale = self._state.is_stale(response)
         yield EndOfResponse(response, cleanup_only=stale, language=message.language)
 

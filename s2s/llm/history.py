@@ -14,6 +14,9 @@ from functools import lru_cache
 from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
 
+NEARLY_FULL = 0.85
+"""A history of so much of its tokens has no room for a long turn."""
+
 
 @dataclass(slots=True)
 class _Exchange:
@@ -65,6 +68,19 @@ class History:
             self._exchanges.append(_Exchange(turn, text))
             if len(self._exchanges) > self._max_turns or self._tokens() > self._max_tokens:
                 self._drop_older_half()
+
+    def make_room(self) -> None:
+        """Drop the older half now if the next turn would: nobody waits for the model yet."""
+        with self._lock:
+            turns, tokens = len(self._exchanges), self._tokens()
+            if turns >= self._max_turns or tokens > NEARLY_FULL * self._max_tokens:
+                self._drop_older_half()
+
+    @property
+    def heard(self) -> str:
+        """What was heard of the answer to the newest turn."""
+        with self._lock:
+            return self._exchanges[-1].assistant if self._exchanges else ""
 
     def forget(self, turn: TurnId) -> None:
         """What the person said in `turn`, in whatever revision, was not meant for it."""

@@ -28,7 +28,7 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
-from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, LlmHandler
+from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, HEARD_LOOKS, LlmHandler
 from s2s.llm.history import History
 
 TURN = TurnId("t", 0)
@@ -323,3 +323,28 @@ def test_a_session_end_empties_the_history() -> None:
     rig.handler.end_session()
     assert rig.send(SessionEnd("s")) == [SessionEnd("s")]
     assert len(rig.history.prompt()) == 1
+
+
+def test_what_is_sure_of_the_next_prompt_is_read_once_the_answer_was_heard() -> None:
+    rig = Rig()
+    (*_, end) = rig.send(transcript())
+    assert isinstance(end, EndOfResponse)
+    for heard in ("", "Good day", "Good day to you."):
+        rig.history.played(end.response, heard, complete=False)
+        assert rig.handler.deadline_s() is not None
+        assert list(rig.handler.expired()) == []
+        assert rig.chat.read == []
+    assert list(rig.handler.expired()) == []
+    assert rig.chat.read == ["Good day to you."]
+    assert rig.handler.deadline_s() is None
+
+
+def test_an_answer_that_is_never_heard_is_not_looked_for_for_ever() -> None:
+    rig = Rig()
+    rig.send(transcript())
+    looks = 0
+    while rig.handler.deadline_s() is not None:
+        assert list(rig.handler.expired()) == []
+        looks += 1
+    assert looks == HEARD_LOOKS
+    assert rig.chat.read == []

@@ -107,3 +107,28 @@ def test_prompts_are_bounded_whole_exchanges_newest_last(
         w for m in messages if m.role == "user" for w in dict.fromkeys(m.content.split())
     ]
     assert asked_in_order == [f"q{n}" for n in range(len(sizes) - len(asked_in_order), len(sizes))]
+
+
+def test_room_is_made_before_the_turn_that_would_need_it() -> None:
+    kept = history(max_turns=4)
+    for number in range(4):
+        kept.user(turn(number), f"question {number}")
+        assert kept.heard == ""
+        kept.played(response(turn(number)), f"answer {number} ", complete=True)
+        assert kept.heard == f"answer {number}"
+    kept.make_room()
+    before = kept.prompt()
+    assert roles(before) == "suaua"
+    kept.make_room()
+    kept.user(turn(4), "question 4")
+    assert kept.prompt()[:-1] == before
+
+
+def test_room_is_made_where_a_long_turn_would_not_fit_and_only_there() -> None:
+    kept, full = history(max_tokens=20), history(max_tokens=18)
+    for each in (kept, full):
+        each.user(turn(0), "one two three")
+        each.user(turn(1), " ".join("abcdefghijkl"))
+        each.make_room()
+    assert kept.prompt()[-1].content.startswith("one two three")
+    assert full.prompt()[-1].content.startswith("a b c")
