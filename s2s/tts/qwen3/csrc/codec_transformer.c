@@ -332,7 +332,7 @@ CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, Thre
     if (!transformer) return NULL;
     transformer->shape = *shape;
     transformer->pool = pool;
-    transformer->memory = weights_new((size_t)lay_out(transformer, NULL) * sizeof(float));
+    transformer->memory = weights_new((size_t)lay_out(transformer, NULL) * sizeof(float), 1);
     if (!transformer->memory) {
         free(transformer);
         return NULL;

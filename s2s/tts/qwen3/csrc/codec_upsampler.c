@@ -420,7 +420,7 @@ CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool
     total += scratch * pool_threads(pool);
     upsampler->shape = *shape;
     upsampler->pool = pool;
-    upsampler->memory = free_floats = weights_new((size_t)total * sizeof *free_floats);
+    upsampler->memory = free_floats = weights_new((size_t)total * sizeof *free_floats, 1);
     upsampler->activations = calloc((size_t)shape->blocks + 1, sizeof *upsampler->activations);
     if (!upsampler->memory || !upsampler->activations) {
         codec_upsampler_free(upsampler);

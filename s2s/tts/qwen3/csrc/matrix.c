@@ -16,7 +16,7 @@ enum { LARGE_PAGE = 2 << 20, SUPER = 256, CACHE_LINE = 64, AHEAD = 3072 };
  * would not be a finite number. */
 static const float NOTHING = 1e-37f;
 
-void *weights_new(size_t bytes)
+void *weights_new(size_t bytes, int zeroed)
 {
     size_t whole = (bytes + AHEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     void *weights;
@@ -24,7 +24,7 @@ void *weights_new(size_t bytes)
 #ifdef MADV_HUGEPAGE
     madvise(weights, whole, MADV_HUGEPAGE); /* advice only: small pages are slower, not wrong */
 #endif
-    memset(weights, 0, whole);
+    if (zeroed) memset(weights, 0, whole);
     return weights;
 }
 

@@ -32,9 +32,10 @@ enum { F32 = 0, F16 = 1, Q8_0 = 8, Q4_K = 12, Q5_K = 13, Q6_K = 14, BF16 = 30 };
 /* Bytes of a matrix's weights. columns: a multiple of 32; bits: 4 or 8. */
 size_t matrix_bytes(int rows, int columns, int bits);
 
-/* Memory for weights, zeroed: in large pages where the system has them, which doubles the speed at
- * which they are read. Matrices lie in it one behind the other. NULL when there is none. */
-void *weights_new(size_t bytes);
+/* Memory for weights, `zeroed` or to be filled: in large pages where the system has them, which
+ * doubles the speed at which they are read. Matrices lie in it one behind the other. NULL when
+ * there is none. */
+void *weights_new(size_t bytes, int zeroed);
 void weights_free(void *weights);
 
 /* An empty matrix whose weights lie at `data`, or NULL when there is no memory. */

@@ -23,6 +23,7 @@ from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.errors import BackendError, CodecError, KernelError
 from s2s.tts.qwen3.interfaces import PredictorState, State, Talker
 from s2s.tts.qwen3.native.codec import NativeCodecDecoder
+from s2s.tts.qwen3.native.kept import Origin
 from s2s.tts.qwen3.native.language import (
     NativePredictor,
     NativeTalker,
@@ -83,7 +84,9 @@ class NativeCodec:
         """The decoder. Raises KernelError, CodecError."""
         if job.device != CPU:
             raise CodecError(f"the native codec computes on the processor, not on {job.device!r}")
-        return NativeCodecDecoder(job.spec, job.tensors, ThreadPool(job.kernels, job.threads))
+        origin = Origin(job.tensors.path, job.content_hash)
+        pool = ThreadPool(job.kernels, job.threads)
+        return NativeCodecDecoder(job.spec, job.tensors, pool, origin)
 
 
 _CODEC = NativeCodec()

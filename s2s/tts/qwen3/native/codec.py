@@ -14,6 +14,7 @@ from s2s.tts.qwen3.codec.tensors import Tensors, transformer_state, upsampler_st
 from s2s.tts.qwen3.interfaces import Floats, Ids, Stale
 from s2s.tts.qwen3.native.codec_transformer import CodecTransformer
 from s2s.tts.qwen3.native.codec_upsampler import CodecUpsampler
+from s2s.tts.qwen3.native.kept import Origin
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 MAX_FRAMES_A_RUN = 8
@@ -26,17 +27,26 @@ class NativeCodecDecoder(CheckpointDecoder):
     any thread (calls wait for each other), a state from one at a time. Any split into calls and any
     number of threads give the same samples to the last bit."""
 
-    def __init__(self, spec: CodecDecoderSpec, tensors: Tensors, pool: ThreadPool) -> None:
-        """Pack a checkpoint's tensors; ``pool`` computes.
+    def __init__(
+        self,
+        spec: CodecDecoderSpec,
+        tensors: Tensors,
+        pool: ThreadPool,
+        origin: Origin | None = None,
+    ) -> None:
+        """Pack a checkpoint's tensors; ``pool`` computes. What is packed is kept for the next start
+        as that of ``origin``, if that is given.
 
         Raises KernelError when memory runs out or the kernel cannot do it, CodecError for a tensor
         of another shape.
         """
         with ThreadPoolExecutor(1) as beside:
             transformer = beside.submit(
-                CodecTransformer, pool, tensors, spec, frames=MAX_FRAMES_A_RUN
+                CodecTransformer, pool, tensors, spec, frames=MAX_FRAMES_A_RUN, origin=origin
             )
-            self._upsampler = CodecUpsampler(pool, tensors, spec, frames=MAX_FRAMES_A_RUN)
+            self._upsampler = CodecUpsampler(
+                pool, tensors, spec, frames=MAX_FRAMES_A_RUN, origin=origin
+            )
             self._transformer = transformer.result()
         of_transformer = transformer_state(spec, 0)
         self._names = [*of_transformer, *upsampler_state(spec)]

@@ -1,12 +1,11 @@
-"""Weights for the codec decoder's kernel: arrays packed one behind the other, in large pages where
-the system has them, matrices in panels."""
+"""Weights for the codec decoder's kernel: arrays packed one behind the other, matrices in panels,
+or read as they were packed before."""
 
 from __future__ import annotations
 
 import ctypes
-import weakref
-from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_float, c_int, c_void_p
+from collections.abc import Callable, Sequence
+from ctypes import Structure, c_int, c_void_p
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,8 @@ import numpy as np
 from s2s.tts.qwen3.codec.tensors import Wide
 from s2s.tts.qwen3.codec.weights import Snake
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.native.library import KernelError
+from s2s.tts.qwen3.native.kept import KeptWeights, Origin
+from s2s.tts.qwen3.native.memory import WeightMemory
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_simd.h
@@ -38,46 +38,76 @@ class PackedWeights(Structure):
     ]
 
 
-class Memory:
-    """Weights one behind the other, in large pages where the system has them."""
+Vector = Callable[[], Wide]
+"""Makes values [n]: weights are asked for only when they were not read."""
+Weights = Callable[[], tuple[Sequence[Wide], Wide]]
+"""Makes matrices [in, out] of the taps, oldest first, and the bias."""
 
-    def __init__(self, pool: ThreadPool, floats: int) -> None:
-        pointer: int = pool.kernel.weights_new(4 * floats)
-        if not pointer:
-            raise KernelError(f"no memory for {floats >> 18} MB of weights")
-        self._free = weakref.finalize(self, pool.kernel.weights_free, pointer)
-        self._values = np.ctypeslib.as_array(ctypes.cast(pointer, POINTER(c_float)), (floats,))
+
+class Memory:
+    """Weights one behind the other. Every start takes the same arrays in the same order."""
+
+    def __init__(
+        self, pool: ThreadPool, floats: int, part: str, origin: Origin | None, layout: object
+    ) -> None:
+        """Room for ``floats``; kept as a part of ``origin``, if that is given. layout: what else
+        decides how they lie. Raises KernelError when memory runs out."""
+        kept = None if origin is None else KeptWeights(pool.kernel_path, part, origin, layout)
+        self._memory = WeightMemory(pool.kernel, 4 * floats, pool.threads, kept)
+        self._values: Floats = self._memory.values.view(np.float32)
         self._used = 0
 
+    def keep(self) -> None:
+        """All is in it: keep it for the next start."""
+        self._memory.keep()
+
     def take(self, *shape: int) -> Floats:
-        """An array of zeros in it."""
+        """The next array in it: zeros, or what was read."""
         size = int(np.prod(shape))
         values = self._values[self._used : self._used + size].reshape(shape)
         self._used += -(-size // _PAD) * _PAD
         return values
 
-    def vector(self, values: Wide, width: int) -> int:
+    def vector(self, values: Vector, width: int) -> int:
         """Store values [n], with zeros up to ``width``; returns the address."""
         stored = self.take(width)
-        stored[: len(values)] = values
+        if not self._memory.filled:
+            made = values()
+            stored[: len(made)] = made
         return stored.ctypes.data
 
-    def snake(self, snake: Snake) -> SnakeWeights:
-        """A Snake whose angles are counted in half turns."""
-        width = padded(len(snake.scales))
-        frequency = self.vector(snake.frequencies / np.pi, width)
-        return SnakeWeights(frequency, self.vector(snake.scales, width))
+    def rows(self, values: Vector, shape: tuple[int, int]) -> Floats:
+        """Store values [n, width] as they are; returns them as they lie here."""
+        stored = self.take(*shape)
+        if not self._memory.filled:
+            stored[:] = values()
+        return stored
 
-    def pack(self, taps: Sequence[Wide], bias: Wide) -> PackedWeights:
-        """Matrices [in, out] of the taps, oldest first, in panels."""
-        into, out = (padded(size) for size in taps[0].shape)
-        panels = self.take(-(-out // _PANEL), len(taps), into, _PANEL)
-        for tap, matrix in enumerate(taps):
-            rows = len(matrix)
-            for at, panel in enumerate(panels[:, tap]):
-                part = matrix[:, at * _PANEL : (at + 1) * _PANEL]
-                panel[:rows, : part.shape[1]] = part
-        return PackedWeights(len(taps), into, out, panels.ctypes.data, self.vector(bias, out))
+    def snake(self, snake: Callable[[], Snake], width: int) -> SnakeWeights:
+        """A Snake of so many channels, whose angles are counted in half turns."""
+        return SnakeWeights(
+            self.vector(lambda: snake().frequencies / np.pi, padded(width)),
+            self.vector(lambda: snake().scales, padded(width)),
+        )
+
+    def pack(self, shape: tuple[int, int, int], weights: Weights) -> PackedWeights:
+        """Matrices and bias in panels. shape: [taps, in, out]."""
+        taps, into, out = shape[0], padded(shape[1]), padded(shape[2])
+        panels, bias = self.take(-(-out // _PANEL), taps, into, _PANEL), self.take(out)
+        if not self._memory.filled:
+            matrices, values = weights()
+            bias[: len(values)] = values
+            for tap, matrix in enumerate(matrices):
+                _fill(panels[:, tap], matrix)
+        return PackedWeights(taps, into, out, panels.ctypes.data, bias.ctypes.data)
+
+
+def _fill(panels: Floats, matrix: Wide) -> None:
+    """panels: float32 [panels, in, width of one]; matrix: [in, out]."""
+    rows = len(matrix)
+    for at, panel in enumerate(panels):
+        part = matrix[:, at * _PANEL : (at + 1) * _PANEL]
+        panel[:rows, : part.shape[1]] = part
 
 
 def panel_floats(rows: int, columns: int) -> int:

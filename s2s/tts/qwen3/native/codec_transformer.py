@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, Structure, c_float, c_int, c_longlong, c_void_p
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -24,8 +25,11 @@ from s2s.tts.qwen3.native.codec_packing import (
     padded,
     panel_floats,
 )
+from s2s.tts.qwen3.native.kept import Origin
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
 from s2s.tts.qwen3.native.transformer import ThreadPool
+
+_PART = "codec-transformer"
 
 
 class _Layer(Structure):
@@ -75,9 +79,16 @@ class CodecTransformer:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
     def __init__(
-        self, pool: ThreadPool, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+        self,
+        pool: ThreadPool,
+        tensors: Tensors,
+        spec: CodecDecoderSpec,
+        *,
+        frames: int,
+        origin: Origin | None = None,
     ) -> None:
-        """Pack the weights; a call takes at most ``frames`` frames.
+        """Pack the weights, or read them as they were packed of ``origin``; a call takes at most
+        ``frames`` frames.
 
         Raises KernelError when memory runs out or a width is not a multiple of 16, CodecError for a
         tensor of another shape.
@@ -92,9 +103,12 @@ class CodecTransformer:
         self._pool, self._lib, self._spec = pool, pool.kernel, spec
         bind(self._lib, _FUNCTIONS)
         weights = PreTransformerWeights(tensors, spec)
-        self._codebooks = weights.codebooks().astype(np.float32)
-        self._memory = Memory(pool, _floats_needed(spec))
+        self._memory = Memory(pool, _floats_needed(spec), _PART, origin, repr(spec))
+        self._codebooks = self._memory.rows(
+            weights.codebooks, (spec.code_groups * spec.codebook_size, spec.codebook_dim // 2)
+        )
         shape = _pack(self._memory, weights, frames)
+        self._memory.keep()
         self._pointer: int = self._lib.codec_transformer_new(ctypes.byref(shape), pool.pointer)
         if not self._pointer:
             raise KernelError("no memory for a codec decoder")
@@ -133,10 +147,10 @@ class CodecTransformer:
 
 def _pack(memory: Memory, weights: PreTransformerWeights, frames: int) -> _Shape:
     spec = weights.spec
-    matrix, bias = weights.input()
     layers = (_Layer * spec.layers)(*(_layer(memory, weights, at) for at in range(spec.layers)))
     count = len(spec.upsampling_ratios)
     upsamples = (_Upsample * count)(*(_upsample(memory, weights, at) for at in range(count)))
+    hidden, book = spec.hidden_size, spec.codebook_dim
     exponents = np.arange(0, spec.head_dim, 2, dtype=np.float32) / np.float32(spec.head_dim)
     frequencies = np.float32(1.0) / np.float32(spec.rope_theta) ** exponents
     return _Shape(
@@ -148,44 +162,60 @@ def _pack(memory: Memory, weights: PreTransformerWeights, frames: int) -> _Shape
         frames=frames,
         epsilon=spec.rms_norm_eps,
         step_epsilon=CONVNEXT_EPS,
-        frequencies=memory.vector(frequencies.astype(np.float64), len(frequencies)),
-        input=memory.pack(np.split(matrix, INPUT_TAPS), bias),
+        frequencies=memory.vector(lambda: frequencies.astype(np.float64), len(frequencies)),
+        input=memory.pack((INPUT_TAPS, book, hidden), lambda: _input(weights)),
         layer=layers,
         upsample=upsamples,
     )
 
 
+def _input(weights: PreTransformerWeights) -> tuple[list[Wide], Wide]:
+    matrix, bias = weights.input()
+    return np.split(matrix, INPUT_TAPS), bias
+
+
 def _layer(memory: Memory, weights: PreTransformerWeights, at: int) -> _Layer:
-    layer = weights.layer(at)
+    spec, layer = weights.spec, cache(lambda: weights.layer(at))
+    heads, hidden, inner = spec.heads * spec.head_dim, spec.hidden_size, spec.intermediate_size
+
+    def pack(into: int, out: int, matrix: Callable[[], Wide]) -> PackedWeights:
+        return memory.pack((1, into, out), lambda: ([matrix()], np.zeros(out)))
+
     return _Layer(
-        *(
-            memory.pack([matrix], np.zeros(int(matrix.shape[1])))
-            for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
-        )
+        pack(hidden, 3 * heads, lambda: layer().query_key_value),
+        pack(heads, hidden, lambda: layer().out),
+        pack(hidden, 2 * inner, lambda: layer().gate_up),
+        pack(inner, hidden, lambda: layer().down),
     )
 
 
 def _upsample(memory: Memory, weights: PreTransformerWeights, at: int) -> _Upsample:
-    upsample = weights.upsample(at)
-    taps: Wide = upsample.taps.weight[:, 0].T
+    spec, upsample = weights.spec, cache(lambda: weights.upsample(at))
+    latent, factor = spec.latent_dim, spec.upsampling_ratios[at]
 
-    def pack(pair: tuple[Wide, Wide]) -> PackedWeights:
-        return memory.pack([pair[0]], pair[1])
+    def pack(into: int, out: int, pair: Callable[[], tuple[Wide, Wide]]) -> PackedWeights:
+        def made() -> tuple[list[Wide], Wide]:
+            matrix, bias = pair()
+            return [matrix], bias
+
+        return memory.pack((1, into, out), made)
 
     return _Upsample(
-        pack(upsample.transposed),
-        memory.vector(taps.ravel(), taps.size),
-        memory.vector(upsample.taps.bias, len(upsample.taps.bias)),
-        pack(upsample.up),
-        pack(upsample.down),
+        pack(latent if at else spec.hidden_size, factor * latent, lambda: upsample().transposed),
+        memory.vector(lambda: upsample().taps.weight[:, 0].T.ravel(), KERNEL * latent),
+        memory.vector(lambda: upsample().taps.bias, latent),
+        pack(latent, 4 * latent, lambda: upsample().up),
+        pack(4 * latent, latent, lambda: upsample().down),
     )
 
 
 def _floats_needed(spec: CodecDecoderSpec) -> int:
     """Room for all weights."""
+    books = spec.code_groups * spec.codebook_size * (spec.codebook_dim // 2)
     hidden, inner, latent = spec.hidden_size, spec.intermediate_size, spec.latent_dim
     heads = spec.heads * spec.head_dim
-    total = panel_floats(INPUT_TAPS * spec.codebook_dim, hidden) + padded(spec.head_dim)
+    total = padded(books) + panel_floats(INPUT_TAPS * spec.codebook_dim, hidden)
+    total += padded(spec.head_dim)
     total += spec.layers * sum(
         panel_floats(*shape)
         for shape in ((hidden, 3 * heads), (heads, hidden), (hidden, 2 * inner), (inner, hidden))

@@ -10,6 +10,7 @@ import ctypes
 import weakref
 from collections.abc import Sequence
 from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_longlong, c_void_p
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from s2s.tts.qwen3.codec.tensors import (
     block_width,
     upsampler_state,
 )
-from s2s.tts.qwen3.codec.weights import Convolution, Residual, Snake, UpsamplerWeights
+from s2s.tts.qwen3.codec.weights import Convolution, Snake, UpsamplerWeights
 from s2s.tts.qwen3.interfaces import Floats, Stale, Stopped, never
 from s2s.tts.qwen3.native.codec_packing import (
     Memory,
@@ -35,8 +36,11 @@ from s2s.tts.qwen3.native.codec_packing import (
     panel_floats,
     with_padding,
 )
+from s2s.tts.qwen3.native.kept import Origin
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind
 from s2s.tts.qwen3.native.transformer import ThreadPool
+
+_PART = "codec-upsampler"
 
 
 class _Unit(Structure):
@@ -97,9 +101,16 @@ class CodecUpsampler:
     """The packed weights of one checkpoint and the memory it is computed in."""
 
     def __init__(
-        self, pool: ThreadPool, tensors: Tensors, spec: CodecDecoderSpec, *, frames: int
+        self,
+        pool: ThreadPool,
+        tensors: Tensors,
+        spec: CodecDecoderSpec,
+        *,
+        frames: int,
+        origin: Origin | None = None,
     ) -> None:
-        """Pack the weights; a call takes at most ``frames`` frames.
+        """Pack the weights, or read them as they were packed of ``origin``; a call takes at most
+        ``frames`` frames.
 
         Raises KernelError when memory runs out, CodecError for a tensor of another shape.
         """
@@ -109,8 +120,9 @@ class CodecUpsampler:
         self._padded = [padded(width) for _, width in self._states]
         self._latent = spec.latent_dim
         self._frame_samples = spec.samples_per_frame
-        self._memory = Memory(pool, _floats_needed(spec))
+        self._memory = Memory(pool, _floats_needed(spec), _PART, origin, repr(spec))
         shape = _pack(self._memory, UpsamplerWeights(tensors, spec), frames)
+        self._memory.keep()
         self._pointer: int = self._lib.codec_upsampler_new(ctypes.byref(shape), pool.pointer)
         if not self._pointer:
             raise KernelError("no memory for a codec decoder")
@@ -154,46 +166,64 @@ def _pack(memory: Memory, weights: UpsamplerWeights, frames: int) -> _Shape:
     spec = weights.spec
     count = len(spec.upsample_rates)
     blocks = (_Block * count)(*(_block(memory, weights, at + 1) for at in range(count)))
-    first, (snake, last) = weights.first(), weights.last()
-    taps = np.zeros((KERNEL, padded(last.weight.shape[1])))
-    taps[:, : last.weight.shape[1]] = last.weight[0].T
+    last = cache(weights.last)
+    width = block_width(spec, count + 1)
+
+    def output() -> Wide:
+        taps = np.zeros((KERNEL, padded(width)))
+        taps[:, :width] = last()[1].weight[0].T
+        return taps.ravel()
+
     return _Shape(
         steps=int(np.prod(spec.upsampling_ratios)),
         blocks=count,
         batched_blocks=max(1, count - 2),
         frames=frames,
-        input=memory.pack(_taps(first), first.bias),
+        input=memory.pack(
+            (KERNEL, spec.latent_dim, spec.decoder_dim), lambda: _convolution(weights.first())
+        ),
         block=blocks,
-        snake_out=memory.snake(snake),
-        output=memory.vector(taps.ravel(), taps.size),
-        output_bias=memory.vector(last.bias, 1),
+        snake_out=memory.snake(lambda: last()[0], width),
+        output=memory.vector(output, KERNEL * padded(width)),
+        output_bias=memory.vector(lambda: last()[1].bias, 1),
     )
 
 
 def _block(memory: Memory, weights: UpsamplerWeights, block: int) -> _Block:
     width, rate = block_width(weights.spec, block), weights.spec.upsample_rates[block - 1]
-    matrix, bias = weights.transposed(block)
     out = width // 2
-    parts = matrix.reshape(2, width, rate, out)
-    matrices = [pad_last(part).reshape(width, -1) for part in parts]
-    units = (_unit(memory, weights.residual(block, at), d) for at, d in enumerate(DILATIONS))
+
+    def transposed() -> tuple[list[Wide], Wide]:
+        matrix, bias = weights.transposed(block)
+        parts = matrix.reshape(2, width, rate, out)
+        matrices = [pad_last(part).reshape(width, -1) for part in parts]
+        return matrices, pad_last(bias.reshape(rate, out)).ravel()
+
     return _Block(
         rate,
-        memory.snake(weights.before_transposed(block)),
-        memory.pack(matrices, pad_last(bias.reshape(rate, out)).ravel()),
-        (_Unit * len(DILATIONS))(*units),
+        memory.snake(lambda: weights.before_transposed(block), width),
+        memory.pack((2, width, rate * padded(out)), transposed),
+        (_Unit * len(DILATIONS))(
+            *(_unit(memory, weights, (block, at)) for at in range(len(DILATIONS)))
+        ),
     )
 
 
-def _unit(memory: Memory, unit: Residual, dilation: int) -> _Unit:
-    angles = Snake(np.ones_like(unit.scales), unit.scales)
+def _unit(memory: Memory, weights: UpsamplerWeights, place: tuple[int, int]) -> _Unit:
+    """place: its block, and which of the block's units it is."""
+    unit, width = cache(lambda: weights.residual(*place)), block_width(weights.spec, place[0] + 1)
+    angles = cache(lambda: Snake(np.ones_like(unit().scales), unit().scales))
     return _Unit(
-        dilation,
-        memory.snake(unit.before),
-        memory.pack(_winograd_matrices(unit.conv), unit.conv.bias),
-        memory.snake(angles),
-        memory.pack([unit.matrix], unit.bias),
+        DILATIONS[place[1]],
+        memory.snake(lambda: unit().before, width),
+        memory.pack((9, width, width), lambda: (_winograd_matrices(unit().conv), unit().conv.bias)),
+        memory.snake(angles, width),
+        memory.pack((1, width, width), lambda: ([unit().matrix], unit().bias)),
     )
+
+
+def _convolution(conv: Convolution) -> tuple[list[Wide], Wide]:
+    return _taps(conv), conv.bias
 
 
 def _winograd_matrices(conv: Convolution) -> list[Wide]:

@@ -109,12 +109,13 @@ class NativeTalker:
     """The talker port."""
 
     def __init__(self, pool: ThreadPool, file: GGUFFile, spec: Spec) -> None:
-        self._transformer = Transformer(pool, file, spec.talker)
+        self._transformer = Transformer(pool, file, spec.talker, "talker")
         shape = (spec.talker.vocabulary, spec.talker.hidden)
         file.require("output.weight", shape)
         eos = spec.ids.eos
         rows = (range(spec.codes), range(eos, eos + 1))
-        self._head = Matrices(pool, {_HEAD: Stored(file, "output.weight", rows, shape[1])})
+        head = {_HEAD: Stored(file, "output.weight", rows, shape[1])}
+        self._head = Matrices(pool, head, "talker-head")
         self._sampled = np.array([*rows[0], eos])
         self._vocabulary = spec.talker.vocabulary
 
@@ -166,7 +167,7 @@ class NativePredictor:
         self, pool: ThreadPool, file: GGUFFile, tables: GGUFFile, spec: Spec, draft_tokens: int = 0
     ) -> None:
         self.draft_tokens = draft_tokens
-        self._transformer = Transformer(pool, file, spec.predictor)
+        self._transformer = Transformer(pool, file, spec.predictor, "predictor")
         self._vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
         heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
@@ -179,7 +180,7 @@ class NativePredictor:
             name = "projection.weight"
             stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
             self._bias = vector(tables, "projection.bias", width)
-        self._matrices = Matrices(pool, stored)
+        self._matrices = Matrices(pool, stored, "predictor-heads")
         self._pool = pool
         self._choose_frame: ChooseFrame = pool.kernel.choose_frame
         kind, self._rows = self._vectors.stored()

@@ -113,7 +113,7 @@ Functions = dict[str, tuple[object, list[object]]]
 _FUNCTIONS: Functions = {
     "pool_new": (c_void_p, [c_int]),
     "pool_free": (None, [c_void_p]),
-    "weights_new": (c_void_p, [c_size_t]),
+    "weights_new": (c_void_p, [c_size_t, c_int]),
     "weights_free": (None, [c_void_p]),
     "matrix_bytes": (c_size_t, [c_int, c_int, c_int]),
     "matrix_new": (c_void_p, [c_int, c_int, c_int, c_void_p]),
@@ -149,14 +149,20 @@ def load_kernel(cache: Path) -> ctypes.CDLL:
 
     Raises KernelError when there is no compiler or it fails.
     """
-    compiler = find_compiler()
-    path = cache.absolute() / f"qwen3-{_content_hash(compiler)}.so"
+    compiler, path = find_compiler(), kernel_path(cache)
     if not path.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         with locked(cache / ".lock"):
             if not path.is_file():
                 build(compiler, path)
     return open_kernel(path)
+
+
+@lru_cache(maxsize=2)
+def kernel_path(cache: Path) -> Path:
+    """Where it lies once it is built; its name tells it from every other one. Raises KernelError
+    when there is no compiler."""
+    return cache.absolute() / f"qwen3-{_content_hash(find_compiler())}.so"
 
 
 def open_kernel(path: Path) -> ctypes.CDLL:

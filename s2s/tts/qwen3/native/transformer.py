@@ -1,5 +1,5 @@
-"""A transformer on the compiled kernel: weights of a GGUF file packed once, then embeddings in and
-hidden vectors out.
+"""A transformer on the compiled kernel: weights of a GGUF file packed once and kept, then
+embeddings in and hidden vectors out.
 
 Four-bit K-quants stay in four bits, everything else becomes eight; what is multiplied with them is
 rounded to eight bits, in blocks of 32, as it comes. Weights lie in large pages where the system
@@ -23,7 +23,9 @@ from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import kind_of, vector
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import library as kernel
+from s2s.tts.qwen3.native.kept import KeptWeights, Origin
 from s2s.tts.qwen3.native.library import MATRICES, NORMS, KernelError, address
+from s2s.tts.qwen3.native.memory import WeightMemory
 
 _BLOCK = 32
 _HEAD_STEP = 64
@@ -39,6 +41,8 @@ class ThreadPool:
     def __init__(self, cache: Path, threads: int) -> None:
         """The kernel is built into ``cache`` if it is not there. Raises KernelError."""
         self.kernel = kernel.load_kernel(cache)
+        self.kernel_path = kernel.kernel_path(cache)
+        """Names it, and says beside what packed weights are kept."""
         self.threads = threads
         self.pointer: int = self.kernel.pool_new(threads)
         if not self.pointer:
@@ -67,6 +71,12 @@ class Stored:
         return kind_of(self.file, self.name)
 
     @property
+    def layout(self) -> object:
+        """What decides how it is packed, as JSON."""
+        rows = [(each.start, each.stop) for each in self.rows]
+        return self.name, self.kind.ggml_id, rows, self.columns
+
+    @property
     def count(self) -> int:
         """Rows taken."""
         return sum(len(rows) for rows in self.rows)
@@ -75,35 +85,45 @@ class Stored:
 class Matrices:
     """Packed matrices in one piece of memory."""
 
-    def __init__(self, pool: ThreadPool, stored: Mapping[str, Stored]) -> None:
-        """Pack the tensors, by the names they are given here. Raises KernelError for a type or a
-        width that the kernel does not have, or when memory runs out."""
+    def __init__(
+        self, pool: ThreadPool, stored: Mapping[str, Stored], part: str | None = None
+    ) -> None:
+        """Pack the tensors, by the names they are given here, or read them as they were packed
+        before and kept as ``part``. Raises KernelError for a type or a width that the kernel does
+        not have, or when memory runs out."""
         self.pool = pool
         lib = pool.kernel
         self._shapes = {name: (each.count, each.columns) for name, each in stored.items()}
         sizes = {name: self._bytes(each) for name, each in stored.items()}
-        offsets, total = {}, 0
+        offsets: dict[str, int] = {}
+        total = 0
         for name, size in sizes.items():
             offsets[name] = total
             total += -(-size // _ALIGNMENT) * _ALIGNMENT
-        memory: int = lib.weights_new(total)
-        if not memory:
-            raise KernelError(f"no memory for {total >> 20} MB of weights")
-        self._free = weakref.finalize(self, lib.weights_free, memory)
+        files = {id(each.file): each.file for each in stored.values()}.values()
+        kept = None
+        if part is not None:
+            origin = Origin.of(*(file.path for file in files))
+            layout = [(name, each.layout, offsets[name]) for name, each in stored.items()]
+            kept = KeptWeights(pool.kernel_path, part, origin, layout)
+        self._memory = memory = WeightMemory(lib, total, pool.threads, kept)
         self.pointers: dict[str, int] = {}
         for name, each in stored.items():
             pointer: int = lib.matrix_new(
-                each.count, each.columns, _bits(each.kind), memory + offsets[name]
+                each.count, each.columns, _bits(each.kind), memory.pointer + offsets[name]
             )
             if not pointer:
                 raise KernelError("no memory for a matrix")
             weakref.finalize(self, lib.matrix_free, pointer)
             self.pointers[name] = pointer
+        if memory.filled:
+            return
         with ThreadPoolExecutor(pool.threads) as packers:
             for _ in packers.map(self._fill, stored, stored.values()):
                 pass
-        for file in {id(each.file): each.file for each in stored.values()}.values():
+        for file in files:
             file.let_go()
+        memory.keep()
 
     def product(self, name: str, vector: Floats) -> Floats:
         """A matrix times a vector: float32 [columns] to float32 [rows]."""
@@ -178,7 +198,7 @@ class KvCache:
 class Transformer:
     """The layers and the final norm of one transformer."""
 
-    def __init__(self, pool: ThreadPool, file: GGUFFile, spec: DecoderSpec) -> None:
+    def __init__(self, pool: ThreadPool, file: GGUFFile, spec: DecoderSpec, part: str) -> None:
         """Pack the transformer of a converted checkpoint. Raises GGUFError when a tensor is missing
         or of another shape, KernelError when the kernel cannot hold it."""
         if spec.head_dim % _HEAD_STEP:
@@ -195,6 +215,7 @@ class Transformer:
                 for layer in range(spec.layers)
                 for name, stored, shape in _shapes(spec)
             },
+            part,
         )
         layers = (kernel.Layer * spec.layers)()
         keep: list[Floats] = []

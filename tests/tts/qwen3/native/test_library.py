@@ -67,7 +67,7 @@ def product_of(lib: ctypes.CDLL, kind: TensorType, raw: np.ndarray, threads: int
     """A function that multiplies with the matrix, and keeps what it needs alive."""
     pool = lib.pool_new(threads)
     bits = 4 if kind.name == "q4_k" else 8
-    memory = lib.weights_new(lib.matrix_bytes(ROWS, COLUMNS, bits))
+    memory = lib.weights_new(lib.matrix_bytes(ROWS, COLUMNS, bits), 1)
     matrix = lib.matrix_new(ROWS, COLUMNS, bits, memory)
     raw = np.ascontiguousarray(raw)
     assert lib.matrix_fill(matrix, kind.ggml_id, address(raw), 0, ROWS) == 0
@@ -143,7 +143,7 @@ def test_any_number_of_threads_gives_the_same_bits(kernel_cache: Path) -> None:
 
 def test_a_type_it_does_not_know_is_refused(kernel_cache: Path) -> None:
     lib = load_kernel(kernel_cache)
-    memory = lib.weights_new(lib.matrix_bytes(16, 32, 4))
+    memory = lib.weights_new(lib.matrix_bytes(16, 32, 4), 1)
     raw = np.zeros(16 * 34, np.uint8)
     for bits, kind in ((8, 2), (4, 8)):  # q4_0; and q8_0 into four bits
         matrix = lib.matrix_new(16, 32, bits, memory)
