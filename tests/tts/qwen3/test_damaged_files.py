@@ -51,6 +51,10 @@ _GRAPHS: Kinds = [
     ("converted", "*.onnx", ("flip", "truncate", "noise")),
     ("converted", "*.onnx.data", ("truncate", "flip")),
 ]
+_PACKED: Kinds = [
+    ("custom", "*.packed", ("flip", "flip_head", "truncate", "noise")),
+    ("base", "*.packed", ("flip",)),
+]
 _KEPT: Kinds = [
     ("custom", "*.onnx", ("flip", "truncate")),
     ("custom", "*.onnx.data", ("truncate",)),
@@ -64,6 +68,8 @@ _KEPT: Kinds = [
 def cases_of(core: str, seeds: range) -> list[Case]:
     """Every kind of damage, with each seed."""
     own = _GRAPHS if core == "onnx" else _UNSEALED
+    if core == "native":
+        own = [*own, *_PACKED]
     return [
         Case(core, what, file, damage, seed)
         for seed in seeds
