@@ -98,6 +98,8 @@ class LlamaEngine:
         self._compute = compute
         self._context: LlamaContext | None = context
         self._held: list[int] = []  # the tokens in the cache
+        self._judged: list[int] = []  # the words, with all in front, whose ending was asked last
+        self._ending = 0.0
         self._lock = threading.Lock()
 
     def generate(
@@ -148,8 +150,11 @@ class LlamaEngine:
             words = self._up_to_words(request)
             if not words:
                 return None
-            self._show(words, lambda _: False, lambda: Work.HEARING)
-            return ending_log_odds(self._open().logits(), self._tokens.ends_words)
+            if words != self._judged:  # a transcript mostly says what its last part had said
+                self._show(words, lambda _: False, lambda: Work.HEARING)
+                self._ending = ending_log_odds(self._open().logits(), self._tokens.ends_words)
+                self._judged = words
+            return self._ending
         finally:
             self._lock.release()
 

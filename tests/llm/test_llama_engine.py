@@ -188,6 +188,22 @@ def test_judging_the_words_keeps_what_their_answer_needs(
 
 
 @pytest.mark.models
+def test_the_same_words_are_judged_once_and_take_nothing_from_the_cache(
+    engine: LlamaEngine, counted: list[int]
+) -> None:
+    asked = request(ChatMessage("system", "Be brief."), ASKED, max_tokens=1)
+    first = ending(engine, ASKED.content, asked.messages[0])
+    engine.evaluate(asked)
+    counted.clear()
+    assert ending(engine, ASKED.content, asked.messages[0]) == first
+    assert ending(engine, f"{ASKED.content} ", asked.messages[0]) == first
+    assert not counted
+    other = ending(engine, "And what of the", asked.messages[0])
+    assert other != first
+    assert counted
+
+
+@pytest.mark.models
 def test_words_are_not_judged_while_an_answer_is_written(engine: LlamaEngine) -> None:
     found: list[float | None] = []
     engine.generate(
