@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from s2s.core.audio import Block
@@ -20,9 +20,10 @@ class Transcription:
     """ISO 639-1 code, or None when the backend cannot tell."""
     tokens: tuple[int, ...] = ()
     """The backend's own token ids of `text`; a later call on more audio may reuse them."""
-    confidence: float | None = None
+    confidence: float | None = field(default=None, compare=False)
     """Mean natural logarithm of the probability of what was written, at most 0; None when the
-    backend does not tell."""
+    backend does not tell. The same words checked in one pass or found one by one differ in its
+    last digits, so it is not part of what was heard."""
 
 
 class SttError(StageError):

@@ -187,3 +187,20 @@ def test_it_cannot_be_used_after_close(resources: Resources) -> None:
 )
 def test_speech_is_not_put_in_quotation_marks(text: str, said: str) -> None:
     assert unquoted(text) == said
+
+
+@pytest.mark.models
+def test_clear_speech_is_written_down_with_more_confidence(
+    resources: Resources, librivox: Recordings
+) -> None:
+    """The mean log probability of a token: what an unsure transcript is dropped by."""
+    moonshine = Moonshine(MoonshineConfig(), resources)
+    clear, _ = librivox["librivox_0880"]
+    noise = np.random.default_rng(0).standard_normal(len(clear)).astype(np.float32)
+    noisy = clear + noise * np.float32(0.7 * np.sqrt(np.mean(clear**2)))
+    sure, unsure = (moonshine.transcribe(each).confidence for each in (clear, noisy))
+    assert sure is not None
+    assert unsure is not None
+    assert unsure < sure <= 0.0
+    assert sure > -0.35
+    assert moonshine.transcribe(empty()).confidence is None

@@ -17,10 +17,10 @@ Mode = Literal["auto", "on", "off"]
 class GateConfig:
     """How like the enrolled voice speech must be, and when that is looked at."""
 
-    mine: float = setting(0.52, "At least as like as this (cosine, at most 1): the person's.")
-    still_mine: float = setting(0.4, "Less like than this: the person no longer speaks.")
-    other: float = setting(0.4, "Less like than this, early in a stretch: another's.")
-    short: float = setting(0.42, "As like as this is enough at the end of a very short word.")
+    mine: float = setting(0.5, "At least as like as this (cosine, at most 1): the person's.")
+    still_mine: float = setting(0.35, "Less like than this: the person no longer speaks.")
+    other: float = setting(0.35, "Less like than this, early in a stretch: another's.")
+    short: float = setting(0.44, "As like as this is enough at the end of a very short word.")
     speech_probability: float = setting(0.45, "A window of at least this counts as speech.")
     first_look_ms: int = setting(832, "Speech heard before the voice is first compared.")
     again_ms: int = setting(416, "Speech between two looks while another or nobody known speaks.")

@@ -11,7 +11,7 @@ from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.turns.speaker.config import GateConfig
 from s2s.turns.speaker.gate import WINDOW_MS, OthersSpeech, PassedWindow, VoiceGate
 
-MINE, OTHER, UNSURE = 0.9, 0.1, 0.5
+MINE, OTHER, UNSURE = 0.9, 0.1, 0.45
 
 
 class Scripted:
