@@ -197,7 +197,8 @@ def test_clear_speech_is_written_down_with_more_confidence(
     moonshine = Moonshine(MoonshineConfig(), resources)
     clear, _ = librivox["librivox_0880"]
     noise = np.random.default_rng(0).standard_normal(len(clear)).astype(np.float32)
-    noisy = clear + noise * np.float32(0.7 * np.sqrt(np.mean(clear**2)))
+    level = 0.7 * float(np.sqrt(np.mean(clear**2)))
+    noisy = (clear + level * noise).astype(np.float32)
     sure, unsure = (moonshine.transcribe(each).confidence for each in (clear, noisy))
     assert sure is not None
     assert unsure is not None

@@ -80,4 +80,5 @@ def in_noise(speech: Block) -> Block:
     white[1:] /= np.sqrt(np.arange(1, len(white)))
     noise = np.fft.irfft(white, len(speech)).astype(np.float32)
     above_db = speech_level_db(speech, PIPELINE_HZ) - speech_level_db(noise, PIPELINE_HZ)
-    return speech + noise * np.float32(10 ** ((above_db - BELOW_SPEECH_DB) / 20))
+    factor = 10 ** ((above_db - BELOW_SPEECH_DB) / 20)
+    return (speech + factor * noise).astype(np.float32)
