@@ -21,9 +21,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from s2s.testing.patches import Patch, RandomTensor
-from s2s.testing.random_tensors import FIRST_CODE_SCALE, LATER_CODE_SCALE
+from s2s.testing.random_tensors import FIRST_CODE_SCALE, LATER_CODE_SCALE, SPECIAL_TOKENS
 
 FRAMES_A_BYTE = 0.8
 """Frames of 80 ms for a byte of UTF-8: 15.6 bytes a second, about 2.6 English words or 5 Chinese
@@ -47,6 +48,16 @@ def with_ends(
     for tensor in tensors:
         found = patches.get(tensor.name)
         yield tensor if found is None else replace(tensor, patches=found)
+
+
+def frames_of_tokens(vocabulary: Mapping[str, int], rows: int) -> npt.NDArray[np.float32]:
+    """How many frames each token of the text stands for: float32 [rows]. Special tokens, which a
+    full-size vocabulary has among the others, and the role stand for none."""
+    frames = np.zeros(rows, np.float32)
+    for token, at in vocabulary.items():
+        if token not in SPECIAL_TOKENS and token != "assistant":
+            frames[at] = FRAMES_A_BYTE * len(token)
+    return frames
 
 
 def _patches(config: dict[str, Any], vocabulary: Mapping[str, int]) -> dict[str, tuple[Patch, ...]]:
@@ -76,10 +87,7 @@ def _text_patches(
     """The frames of each token, through the text projection, into the counting dimension. Special
     tokens and the role count nothing."""
     text, hidden = talker["text_hidden_size"], talker["hidden_size"]
-    frames = np.zeros(talker["text_vocab_size"], np.float32)
-    for token, at in vocabulary.items():
-        if not token.startswith("<|") and token != "assistant":
-            frames[at] = FRAMES_A_BYTE * len(token)
+    frames = frames_of_tokens(vocabulary, talker["text_vocab_size"])
     first, second = "talker.text_projection.linear_fc1", "talker.text_projection.linear_fc2"
     return {
         "talker.model.text_embedding.weight": (Patch.column((len(frames), text), 0, frames),),

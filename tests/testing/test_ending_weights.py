@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.testing.ending_weights import FRAMES_A_BYTE
+from s2s.testing.ending_weights import FRAMES_A_BYTE, frames_of_tokens
 from s2s.testing.patches import Patch, RandomTensor
 from s2s.testing.random_checkpoint import blocks, write_checkpoint
+from s2s.testing.random_tensors import SPECIAL_TOKENS
 from s2s.tts.qwen3 import DevicePlacements, Qwen3Model, Reference, Request, open_model
 
 TEXTS = (
@@ -43,6 +44,16 @@ def test_speech_ends_when_its_text_is_said(model: Qwen3Model, text: str, streami
     assert speech.report.stop_reason is not None
     assert speech.report.stop_reason.name == "END"
     assert 0.8 * wanted <= speech.report.frames <= 1.35 * wanted + 8
+
+
+def test_special_tokens_in_the_vocabulary_of_a_full_size_count_nothing() -> None:
+    """`<tts_pad>` stands beside every frame after the text: counted, speech never ended."""
+    vocabulary = {"assistant": 0, "Hello": 1, "<": 2}
+    vocabulary |= {token: 3 + at for at, token in enumerate(SPECIAL_TOKENS)}
+    frames = frames_of_tokens(vocabulary, 60)
+    expected = np.zeros(60, np.float32)
+    expected[1:3] = 5 * FRAMES_A_BYTE, FRAMES_A_BYTE
+    np.testing.assert_array_equal(frames, expected)
 
 
 def test_a_clone_ends_too(tmp_path: Path) -> None:
