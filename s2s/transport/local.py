@@ -206,7 +206,7 @@ class LocalTransport:
             captured_s = now_s - (behind + left * BLOCK_SAMPLES) / PIPELINE_HZ
             cleaned = self._echo.clean(frame)
             block = cleaned.block
-            if self._suppressor is not None:
+            if self._suppressor is not None:  # of noise: behind the echo, which must come unchanged
                 block = self._suppressor.process(block)
             over_db = cleaned.over_echo_db
             block = self._gain.process(block, echo=over_db < math.inf)

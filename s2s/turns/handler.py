@@ -162,9 +162,8 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         probability = self._vad.probability(block) if message.attended else 0.0
         probability = self._overlap.beyond_echo(probability, message.over_echo_db)
         held_back = not (self._floor.playing or self._orders.key_down)
-        for told in self._attention.hear(
-            block, probability, held_back=held_back, attended=message.attended
-        ):
+        of_room = message.attended and message.over_echo_db == np.inf
+        for told in self._attention.hear(block, probability, held_back=held_back, of_room=of_room):
             yield from self._told(told)
         active_ms = 1000 * self._segmenter.active_samples / PIPELINE_HZ
         self._overlap.voice(*self._attention.evidence)
@@ -382,8 +381,7 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
 
     def _partial(self, turn: OpenTurn) -> Speech:
         """All that is heard so far, for its words alone."""
-        overlap = self._overlap.open
-        interval_ms = OVERLAP_PARTIAL_MS if overlap else self._config.partial_interval_ms
+        interval_ms = OVERLAP_PARTIAL_MS if self._overlap.open else self._config.partial_interval_ms
         self._partial_due(self._segmenter.sample, interval_ms)
         audio = self._segmenter.audio()
         turn.sent_samples = len(audio)

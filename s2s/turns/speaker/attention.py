@@ -59,12 +59,13 @@ class Attention:
         return self.evidence
 
     def hear(
-        self, block: Block, probability: float, *, held_back: bool, attended: bool = True
+        self, block: Block, probability: float, *, held_back: bool, of_room: bool = True
     ) -> list[PassedWindow | OthersSpeech]:
         """What the segmenter is to be told on hearing the next window; see `VoiceGate.hear`. A
-        window that nobody listens to may be speech, and tells nothing about the noise."""
+        window that is not `of_room` tells nothing about the noise: one that nobody listens to may
+        be speech, and one with the assistant's own echo was turned down."""
         speech = probability >= self._config.gate.speech_probability
-        if attended:
+        if of_room:
             self._levels.hear(block, speech=speech)
         self._count_voiced(block, speech=speech)
         if self._gate is None:
