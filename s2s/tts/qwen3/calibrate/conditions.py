@@ -45,7 +45,8 @@ class MeasuringConditions:
             beside.append(f"other programs used {self.others_cores:.1f} cores")
         if not self.alone:
             beside.append("another part of this program computed")
-        found = f"measured {self.measured}, {' and '.join(beside) or 'nothing else computed'}"
+        when = self.measured or "at some time"
+        found = f"measured {when}, {' and '.join(beside) or 'nothing else computed'}"
         return f"{found}, corrected by {self.utterances} utterances" if self.utterances else found
 
 
