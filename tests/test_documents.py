@@ -33,7 +33,7 @@ BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 EXAMPLES = list(fences("python"))
 PROSE = [*MADE, *DECISIONS]
 MAX_README_LINES = 120
-MAX_DECISION_LINES = 40
+MAX_DECISION_LINES = 60
 _PATH = re.compile(r"(?<![/\w])(?:s2s|scripts|tests|configs|docs|contrib)/[\w./*-]*[\w/]")
 _SOURCES = ("*.py", "*.c", "*.h", "*.toml")
 
