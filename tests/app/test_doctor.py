@@ -150,13 +150,13 @@ def test_qwen3_says_what_computes_it(
     settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     from s2s.tts import qwen3
-    from s2s.tts.qwen3.calibrate.conditions import MeasuringConditions
 
     chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
     monkeypatch.setattr(registry, "missing", lambda _: ())
     monkeypatch.setenv("CC", "my-cc")
-    conditions = MeasuringConditions("2026-11-30 09:10 UTC")
-    speed = qwen3.Speed(2, 0, 40.0, 0.0, 22.4, conditions=conditions)
+    speed = qwen3.Speed(2, 0, 40.0, 0.0, 22.4)
+    conditions = replace(speed.conditions, measured="2026-11-30 09:10 UTC")
+    speed = replace(speed, conditions=conditions)
     qwen3.CalibrationCache(store.root / qwen3.CALIBRATION_FILE).keep_speed("0.6b q4_k_m", speed)
     (found,) = [f for f in doctor.findings(chosen, store) if "qwen3: kernel" in f.what]
     assert found.what == (
