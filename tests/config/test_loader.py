@@ -53,7 +53,7 @@ def changed(value: object) -> st.SearchStrategy[object]:
     if isinstance(value, int):
         return st.integers(value, value + 100)
     if isinstance(value, float):
-        return st.floats(value * 0.9, value) if value else st.just(value)
+        return st.floats(*sorted((value * 0.9, value))) if value else st.just(value)
     if value is None:
         return st.none()
     return st.just(value)
