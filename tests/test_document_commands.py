@@ -65,7 +65,6 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1"),
     (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1"),
     (r"(make_turn_audio\.py)", r"\1 --prompts prompts --variants 1"),
-    (r"(benchmark_endpointing\.py)", r"\1 --prompts prompts"),
     (r"(benchmark_interruptions\.py .*)--voices \S+", r"\1--voices hibari --clips 1"),
     (r"(benchmark_tts\.py --tts \w+)", r"\1 --runs 1 --text Hello."),
     (r"(benchmark_vits\.py) .*", r"\1 --repeats 1 --threads 1 --texts short --model {voice}"),
