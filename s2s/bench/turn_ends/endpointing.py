@@ -163,7 +163,7 @@ def draw(path: Path, curves: dict[str, list[Result]], marks: dict[str, Result]) 
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:
@@ -178,12 +178,16 @@ def main() -> None:
         default=150.0,
         help="time from noticing a pause to the evidence: transcript, then language model",
     )
+    parser.add_argument(
+        "--heard", action="store_true", help="only what was heard already: no model is loaded"
+    )
     parser.add_argument("--picture", type=Path, help="write the curves here")
     arguments = parser.parse_args()
 
     pauses: list[HeardPause] = []
     for folder in arguments.turns:
-        gather(folder, arguments.threads)
+        if not arguments.heard:
+            gather(folder, arguments.threads)
         pauses += read(folder)
     models_ms = arguments.models_ms
     medium = EAGERNESS["medium"]

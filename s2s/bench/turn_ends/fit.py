@@ -3,9 +3,10 @@
     python -m s2s.bench.turn_ends.fit DIR OTHER_DIR
 
 From the pauses of `evidence` beside it. Everything that is reported was found on recordings that
-its fit has not seen (folds by recording), at as many pauses cut off as `--target`; intervals
-are of 95 %, paired, recordings drawn again. What it prints last, fitted on all, goes to
-`s2s/turns/fitted.py` and `s2s/turns/grace.py`; why so: docs/decisions/end-of-turn-evidence.md.
+its fit has not seen (folds by recording), fitted to cut off as many pauses as `--target`, by
+default what the rule before cuts; intervals are of 95 %, paired, recordings drawn again. What it
+prints last, fitted on all, goes to `s2s/turns/fitted.py` and `s2s/turns/grace.py`; why so:
+docs/decisions/end-of-turn-evidence.md.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from s2s.bench.provisional import costs
 from s2s.bench.turn_ends.evidence import WINDOW_MS, HeardPause, read
 from s2s.core.audio import PIPELINE_HZ
 from s2s.turns.unfinished import log_odds
@@ -167,12 +169,22 @@ def outcome(pauses: PauseTable, over: Array, models_ms: float) -> EndOutcome:
 WITNESSES = ("sound", "words", "model")
 WAITS = [
     Wait(0.0, width, shortest, longest)
-    for width in (0.25, 0.4, 0.6, 0.9)
-    for shortest in (140.0, 180.0, 220.0, 260.0)
+    for width in (0.25, 0.3, 0.4, 0.6)
+    for shortest in (220.0, 240.0, 260.0)
     for longest in (1400.0, 1700.0, 2000.0)
 ]
-"""Waits that are tried. Narrower than a quarter would be the cliff that this is to replace."""
+"""Waits that are tried. Narrower than a quarter would be the cliff that this is to replace; longer
+ones at the sure end cut off fewer natural pauses, and make answers to plain questions later."""
 MIDDLES = np.arange(-3.0, 5.01, 0.05)
+
+BEFORE = ((-0.2, 2000.0), (1.8, 1500.0), (1.9, 240.0), (5.0, 235.0), (7.0, 100.0))
+"""The rule before: log-odds of sound and words, summed as they are, and the wait in ms."""
+
+
+def before(pauses: PauseTable) -> Array:
+    """Silence after which each pause is over by the rule before."""
+    at, waits = zip(*BEFORE, strict=True)
+    return np.exp(np.interp(pauses.sound[:, 0] + pauses.words, at, np.log(waits)))
 
 
 def weights(pauses: PauseTable, witnesses: Sequence[str]) -> Array:
@@ -213,21 +225,31 @@ def wait_for(
     return best
 
 
+def allowed(pauses: PauseTable, target: float | None, models_ms: float) -> float:
+    """Share of pauses that may be cut off: `target`, or what the rule before cuts."""
+    if target is not None:
+        return target
+    return float(outcome(pauses, before(pauses), models_ms).cut.mean())
+
+
 def held_out(
-    pauses: PauseTable, witnesses: Sequence[str], asks_ms: Sequence[float], target: float,
-    models_ms: float,
+    pauses: PauseTable, witnesses: Sequence[str], asks_ms: Sequence[float], target: float | None,
+    models_ms: float, leads: Sequence[float] = (0.0,),
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Silence after which each pause is over, by weights and wait found on the other folds; and the
-    log-odds, [rows, asks], by those weights."""
-    over, all_odds = np.empty(len(pauses.end)), np.empty_like(pauses.sound)
+    """Silence after which each pause is over, [leads, rows], by weights and wait found on the other
+    folds, for evidence stronger by each of `leads`; and the log-odds, [rows, asks], by those
+    weights."""
+    over, all_odds = np.empty((len(leads), len(pauses.end))), np.empty_like(pauses.sound)
     names = np.random.default_rng(0).permutation(pauses.recording.max() + 1)
     for fold in range(FOLDS):
         test = np.isin(pauses.recording, names[fold::FOLDS])
         train = pauses.rows(~test)
         found = weights(train, witnesses)
-        wait = wait_for(train, odds(train, found), asks_ms, target, models_ms)
+        share = allowed(train, target, models_ms)
+        wait = wait_for(train, odds(train, found), asks_ms, share, models_ms)
         all_odds[test] = odds(pauses.rows(test), found)
-        over[test] = over_ms(all_odds[test], asks_ms, wait.ms(all_odds[test]))
+        for at, lead in enumerate(leads):
+            over[at, test] = over_ms(all_odds[test], asks_ms, wait.ms(all_odds[test] + lead))
     return over, all_odds
 
 
@@ -253,14 +275,17 @@ def interval(
     return np.nanpercentile(np.array(found), [2.5, 97.5], axis=0)
 
 
-def report(pauses: PauseTable, asks_ms: Sequence[float], target: float, models_ms: float) -> None:
+def report(
+    pauses: PauseTable, asks_ms: Sequence[float], target: float | None, models_ms: float
+) -> None:
     """Each set of witnesses at the same share of pauses cut off, on recordings not fitted on."""
     once = asks_ms[:1]
     columns = _columns(pauses)
     columns["sound"] = pauses.sound[:, :1]
     first = PauseTable(**columns)
-    rows: dict[str, tuple[PauseTable, Array, Array]] = {}
-    for name, witnesses, some, asks in (
+    judged = pauses.sound[:, :1] + pauses.words[:, None]
+    rows = {"before": (first, before(first), judged)}
+    tried = (
         ("sound", ("sound",), first, once),
         ("words", ("words",), first, once),
         ("model", ("model",), first, once),
@@ -268,8 +293,10 @@ def report(pauses: PauseTable, asks_ms: Sequence[float], target: float, models_m
         ("all three", WITNESSES, first, once),
         ("sound again", ("sound",), pauses, asks_ms),
         ("all, again", WITNESSES, pauses, asks_ms),
-    ):
-        rows[name] = (some, *held_out(some, witnesses, asks, target, models_ms))
+    )
+    for name, witnesses, some, asks in tried if len(asks_ms) > 1 else tried[:-2]:
+        over, judged = held_out(some, witnesses, asks, target, models_ms)
+        rows[name] = (some, over[0], judged)
     print(f"{'':>14} {'AUC':>6} {'natural':>8} " + " ".join(f"{name:>11}" for name in FIGURES))
     for name, (some, over, log_odds_) in rows.items():
         known = log_odds_[:, 0]
@@ -280,7 +307,13 @@ def report(pauses: PauseTable, asks_ms: Sequence[float], target: float, models_m
             f"{name:>14} {areas[0]:6.3f} {areas[1]:8.3f} "
             + " ".join(_shown(value, at) for at, value in enumerate(figures))
         )
-    for name, other in (("all, again", "sound, words"), ("all, again", "all three")):
+    for name, other in (
+        ("all three", "before"),
+        ("all three", "sound, words"),
+        ("all, again", "all three"),
+    ):
+        if name not in rows:
+            continue
         low, high = interval(pauses, rows[name][1], rows[other][1], models_ms)
         shown = (
             f"{figure} {_shown(a, at).strip()} to {_shown(b, at).strip()}"
@@ -289,10 +322,28 @@ def report(pauses: PauseTable, asks_ms: Sequence[float], target: float, models_m
         print(f"{name} less {other}: " + "; ".join(shown))
 
 
+def report_starts(
+    heard: Sequence[HeardPause], pauses: PauseTable, target: float | None, models_ms: float
+) -> None:
+    """Answers that begin before the end is certain: what it costs and wins, held out."""
+    over, _ = held_out(pauses, WITNESSES, (2.0 * WINDOW_MS,), target, models_ms, LEADS)
+    with_words = [pause for pause in heard if pause.model is not None]
+    rows = {id(pause): row for row, pause in enumerate(with_words)}
+    for at, lead in enumerate(LEADS):
+        found = costs(
+            with_words,
+            lambda pause, at=at: float(over[at, rows[id(pause)]]),
+            lambda pause: float(over[0, rows[id(pause)]]),
+            models_ms,
+        )
+        print(f"lead {lead}: {found}")
+
+
 def _shown(value: float, at: int) -> str:
     return f"{100 * value:10.1f}%" if FIGURES[at] in SHARES else f"{value:11.0f}"
 
 
+LEADS = (0.0, 0.5, 0.75, 1.0, 1.25)
 SHARES = ("pauses cut", "natural cut", "over 1 s")
 
 
@@ -305,13 +356,11 @@ def main() -> None:
     parser.add_argument(
         "folder", type=Path, nargs="+", help="heard by s2s.bench.turn_ends.evidence"
     )
-    parser.add_argument("--target", type=float, default=0.048, help="share of pauses cut off")
+    parser.add_argument("--target", type=float, help="share of pauses cut off")
     parser.add_argument(
         "--models-ms", type=float, default=150.0, help="until the evidence is there"
     )
-    parser.add_argument(
-        "--again", type=int, nargs="*", default=[416, 640, 992], help="ms of silence"
-    )
+    parser.add_argument("--again", type=int, nargs="*", default=[], help="ms of silence")
     arguments = parser.parse_args()
     pauses = [pause for folder in arguments.folder for pause in read(folder)]
     known = table(pauses, arguments.again)
@@ -321,11 +370,14 @@ def main() -> None:
         f"{(~known.end).sum()} other pauses, {(~known.end & known.natural).sum()} of them natural"
     )
     report(known, asks_ms, arguments.target, arguments.models_ms)
+    print("\nStarts before the end is certain:")
+    report_starts(pauses, known, arguments.target, arguments.models_ms)
     print("\nFitted on all:")
     for some in (WITNESSES, WITNESSES[:2], WITNESSES[:1], WITNESSES[1:]):
         print(f"{' '.join(some):>18}", np.round(weights(known, some), 3).tolist())
     found = odds(known, weights(known, WITNESSES))
-    wait = wait_for(known, found, asks_ms, arguments.target, arguments.models_ms)
+    share = allowed(known, arguments.target, arguments.models_ms)
+    wait = wait_for(known, found, asks_ms, share, arguments.models_ms)
     points = np.arange(wait.middle - 4 * wait.width, wait.middle + 4.1 * wait.width, wait.width)
     print(wait, [(round(float(at), 2), round(float(wait.ms(np.array(at))))) for at in points])
 
