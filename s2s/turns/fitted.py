@@ -19,9 +19,9 @@ class EndWeights:
     model: float = 0.0
 
 
-SOUND_WORDS_MODEL = EndWeights(0.74, 0.38, 1.13, 0.43)
-SOUND_WORDS = EndWeights(-0.27, 0.45, 1.71)
-SOUND_ALONE = EndWeights(-0.48, 0.50)
-WORDS_MODEL = EndWeights(1.12, 0.0, 1.10, 0.51)
+SOUND_WORDS_MODEL = EndWeights(0.78, 0.35, 1.13, 0.47)
+SOUND_WORDS = EndWeights(-0.28, 0.43, 1.75)
+SOUND_ALONE = EndWeights(-0.48, 0.48)
+WORDS_MODEL = EndWeights(1.17, 0.0, 1.12, 0.56)
 """By the witnesses that there are: remote language models tell no probabilities, and speech without
 words has none to judge."""

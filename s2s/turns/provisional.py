@@ -28,7 +28,7 @@ class ProvisionalConfig:
         "on. Only where the loudspeaker is the machine's own.",
     )
     lead: float = setting(
-        1.0,
+        0.6,
         "Log-odds by which the evidence may be weaker for a start than for the certain end: "
         "the wait is the one of so much stronger evidence. Chosen so that no more than one in "
         "twenty answers is taken back: docs/decisions/provisional-starts.md.",

@@ -167,14 +167,10 @@ def outcome(pauses: PauseTable, over: Array, models_ms: float) -> EndOutcome:
 # --- fitting -------------------------------------------------------------------------------------
 
 WITNESSES = ("sound", "words", "model")
-WAITS = [
-    Wait(0.0, width, shortest, longest)
-    for width in (0.25, 0.3, 0.4, 0.6)
-    for shortest in (220.0, 240.0, 260.0)
-    for longest in (1400.0, 1700.0, 2000.0)
-]
-"""Waits that are tried. Narrower than a quarter would be the cliff that this is to replace; longer
-ones at the sure end cut off fewer natural pauses, and make answers to plain questions later."""
+WAITS = [Wait(0.0, 0.3, 260.0, longest) for longest in (1400.0, 1700.0, 2000.0)]
+"""Waits that are tried. Wider ones make the median later, narrower ones are the cliff that this is
+to replace, a shorter one at the sure end cuts off more natural pauses
+(docs/decisions/end-of-turn-evidence.md)."""
 MIDDLES = np.arange(-3.0, 5.01, 0.05)
 
 BEFORE = ((-0.2, 2000.0), (1.8, 1500.0), (1.9, 240.0), (5.0, 235.0), (7.0, 100.0))
@@ -343,7 +339,7 @@ def _shown(value: float, at: int) -> str:
     return f"{100 * value:10.1f}%" if FIGURES[at] in SHARES else f"{value:11.0f}"
 
 
-LEADS = (0.0, 0.5, 0.75, 1.0, 1.25)
+LEADS = (0.0, 0.5, 0.6, 0.75, 1.0)
 SHARES = ("pauses cut", "natural cut", "over 1 s")
 
 
