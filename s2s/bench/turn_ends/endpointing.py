@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.turn_ends.evidence import WINDOW_MS, HeardPause, gather, read
+from s2s.bench.turn_ends.fit import BEFORE
 from s2s.core.audio import PIPELINE_HZ
 from s2s.turns.grace import EAGERNESS, GraceConfig, Judgement, decided_ms
 from s2s.turns.unfinished import log_odds
@@ -117,6 +118,13 @@ def policy(config: GraceConfig, witnesses: Sequence[str] = WITNESSES) -> Policy:
     return over_ms
 
 
+def rule_before(pause: HeardPause) -> float:
+    """What the turns stage decided before it had the language model's opinion."""
+    at, waits = zip(*BEFORE, strict=True)
+    odds = pause.sound[WINDOW_MS] + log_odds(pause.text, "en")
+    return float(np.exp(np.interp(odds, at, np.log(waits))))
+
+
 def curve(
     pauses: Sequence[HeardPause], config: GraceConfig, witnesses: Sequence[str], models_ms: float
 ) -> list[Result]:
@@ -151,7 +159,10 @@ def draw(path: Path, curves: dict[str, list[Result]], marks: dict[str, Result]) 
         axes.plot(result.mean_ms, 100 * result.cut_pauses, "o", markersize=9, label=name)
     for name, (delay_ms, percent) in PUBLISHED.items():
         axes.plot(delay_ms, percent, "x", color="grey")
-        axes.annotate(name, (delay_ms, percent), rotation=60, fontsize=7, color="grey")
+        axes.annotate(
+            name, (delay_ms, percent), (0, 7), textcoords="offset points", rotation=90, fontsize=7,
+            ha="center", va="bottom", color="grey",
+        )  # fmt: skip
     axes.plot([], [], "x", color="grey", label="published on eot-bench (other recordings)")
     axes.set(
         xlabel="mean added delay, end of speech to commit (ms)",
@@ -194,6 +205,7 @@ def main() -> None:
     rows = {name: judge(pauses, policy(config), models_ms) for name, config in EAGERNESS.items()}
     rows["sound and words"] = judge(pauses, policy(medium, ("sound", "words")), models_ms)
     rows["sound alone"] = judge(pauses, policy(medium, ("sound",)), models_ms)
+    rows["rule before"] = judge(pauses, rule_before, models_ms)
     rows["700 ms silence"] = judge(pauses, lambda _: 700.0, 0.0)
     print_table(rows)
     if arguments.picture:
@@ -202,7 +214,7 @@ def main() -> None:
             for some in (WITNESSES, WITNESSES[:2], WITNESSES[:1])
         }
         curves["silence alone"] = silence_curve(pauses)
-        draw(arguments.picture, curves, {name: rows[name] for name in EAGERNESS})
+        draw(arguments.picture, curves, {name: rows[name] for name in (*EAGERNESS, "rule before")})
     middle = [pause for pause in pauses if pause.back is not None]
     print(
         json.dumps(
