@@ -58,7 +58,7 @@ class GraceConfig:
             (6.5, 140),
         ),
         'Log-odds of "complete" and the wait in ms; geometric in between. The default is fitted: '
-        "docs/decisions/end-of-turn-evidence.md.",
+        "docs/decisions/shape-of-the-wait.md.",
     )
     ask_again_ms: tuple[int, ...] = setting(
         (),

@@ -170,7 +170,7 @@ WITNESSES = ("sound", "words", "model")
 WAITS = [Wait(0.0, 0.3, 260.0, longest) for longest in (1400.0, 1700.0, 2000.0)]
 """Waits that are tried. Wider ones make the median later, narrower ones are the cliff that this is
 to replace, a shorter one at the sure end cuts off more natural pauses
-(docs/decisions/end-of-turn-evidence.md)."""
+(docs/decisions/shape-of-the-wait.md)."""
 MIDDLES = np.arange(-3.0, 5.01, 0.05)
 
 BEFORE = ((-0.2, 2000.0), (1.8, 1500.0), (1.9, 240.0), (5.0, 235.0), (7.0, 100.0))
