@@ -15,7 +15,8 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from ctypes import POINTER, c_bool, c_char_p, c_int, c_int32, c_void_p
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,22 @@ BARRIER_SPINS = "2000"
 """How often a thread looks before it sleeps where the threads of a product meet: some ten
 microseconds. libgomp's own value is 300,000: on a machine whose cores are shared, a thread that
 lost its core then keeps the others awake for whole time slices (docs/decisions/busy-machine.md)."""
+
+
+@contextmanager
+def spinning_barriers() -> Generator[None, None, None]:
+    """While the library that makes the threads is loaded, which reads these once, `BARRIER_SPINS`
+    hold; a user's own values stay. "active" is taken back: without it libgomp looks only 100 times
+    when it counts more threads than cores, and each thread that ever asked it counts; but Intel's
+    library, loaded later, would never sleep."""
+    os.environ.setdefault("GOMP_SPINCOUNT", BARRIER_SPINS)
+    policy = os.environ.get("OMP_WAIT_POLICY")
+    os.environ.setdefault("OMP_WAIT_POLICY", "active")
+    try:
+        yield
+    finally:
+        if policy is None:
+            del os.environ["OMP_WAIT_POLICY"]
 
 
 class LlamaCppError(RuntimeError):
@@ -163,9 +180,8 @@ class Library:
         library lacks one, or has a layout that is not known."""
         self.path = path
         self.error = error
-        # Read once, when the library that makes the threads is loaded; a user's own value stays.
-        os.environ.setdefault("GOMP_SPINCOUNT", BARRIER_SPINS)
-        self._handles = [ctypes.CDLL(str(path)), *_companions(path)]
+        with spinning_barriers():
+            self._handles = [ctypes.CDLL(str(path)), *_companions(path)]
         known = _PROTOTYPES | prototypes
         self._functions = {name: self._function(name, known[name]) for name in known}
         self._log_lock = threading.Lock()

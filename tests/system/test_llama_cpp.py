@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes.util
+import os
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,16 @@ def test_unknown_model_defaults_are_refused(at: int) -> None:
 @pytest.mark.parametrize("path", [path for _, path in installed()], ids=str)
 def test_every_installed_library_is_understood(path: Path) -> None:
     assert "CPU" in Library(path, {}).describe()
+
+
+def test_the_wait_policy_is_there_only_while_a_library_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    with llama_cpp.spinning_barriers():
+        assert os.environ["OMP_WAIT_POLICY"] == "active"
+    assert "OMP_WAIT_POLICY" not in os.environ
+    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
+    with llama_cpp.spinning_barriers():
+        assert os.environ["OMP_WAIT_POLICY"] == "passive"
+    assert os.environ["OMP_WAIT_POLICY"] == "passive"
