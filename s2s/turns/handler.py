@@ -344,10 +344,11 @@ class TurnsHandler(Handler[TurnInput, SttInput]):
         stable = None if over else partial.stable
         if not self._overlap.open:
             self._orders.read(turn.id, turn.text)
-            heard = self._segmenter.audio(turn.pause and turn.pause.end_sample)
-            if over and not self._orders.hold and (why := self._attention.why_not(heard, partial)):
-                self._drop(why, heard)
-                return
+            if over and not self._orders.hold:
+                heard = self._segmenter.audio(turn.pause and turn.pause.end_sample)
+                if (why := self._attention.why_not(heard, partial)) is not None:
+                    self._drop(why, heard)
+                    return
             self._ends.read(turn)
         elif self._overlap.words(self._segmenter.sample, partial.text, stable=stable):
             # What was said over a reply is a turn after all.
