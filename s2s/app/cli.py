@@ -334,7 +334,7 @@ def _add_voice_actions(voices: argparse.ArgumentParser, common: argparse.Argumen
         "--record",
         type=float,
         nargs="?",
-        const=14.0,
+        const=14.0,  # the text that is shown takes twelve
         metavar="SECONDS",
         help="clone it from the microphone: read the text that is shown, or that of --text",
     )

@@ -53,7 +53,6 @@ TO_READ = (
     "complained about the wind."
 )
 """Read aloud in about twelve seconds, with most sounds of English in it."""
-RECORDED_S = 14.0
 
 
 def voices_enrol(store: Store, name: str, audio: Path, text: str, model: str) -> int:

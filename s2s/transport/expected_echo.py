@@ -184,13 +184,6 @@ class ExpectedEcho:
         return None if lag is None else 1000.0 * lag * HOP_SAMPLES / PIPELINE_HZ
 
     @property
-    def coupling_db(self) -> float | None:
-        """What is left of the echo against what is played, the loudest band; None if not known."""
-        if not self.known:
-            return None
-        return max(_NO_COUPLING_DB, 10.0 * float(np.log10(self._coupling.max() + 1e-12)))
-
-    @property
     def noise_db(self) -> float:
         """Of the room while nothing is played, dB of full scale."""
         return 10.0 * float(np.log10(self._noise.sum()))

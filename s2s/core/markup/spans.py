@@ -54,11 +54,6 @@ class Spans:
         """After a backtick that is not closed yet."""
         return self._inline
 
-    @property
-    def at_line_start(self) -> bool:
-        """Nothing but white space and quote marks stands on the line so far."""
-        return self._line_start
-
     def no_inline_code(self) -> None:
         """The backtick before turned out to be none."""
         self._inline = False

@@ -135,10 +135,6 @@ class VoiceGate:
                 self._mine_until = self._sample
         return self._whose
 
-    def accept(self) -> None:
-        """What is heard is taken for the person's, whatever it is like."""
-        self._whose, self._mine_until = "mine", self._sample
-
     # --- looking -----------------------------------------------------------------------------
 
     def _look(self) -> list[PassedWindow | OthersSpeech]:
