@@ -22,14 +22,13 @@ import argparse
 import gzip
 import json
 import re
-import subprocess
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from s2s.core.audio import PIPELINE_HZ, Block, read_wav, to_mono, write_wav
+from s2s.bench.packages import read_sound, unpacked
+from s2s.core.audio import PIPELINE_HZ, Block, read_wav, write_wav
 from s2s.models.store import Store
 
 PACKAGES = ("asterisk-core-sounds-en", "asterisk-core-sounds-en-g722")
@@ -83,27 +82,6 @@ class Turn:
     speech_end: int
 
 
-def fetch_prompts(folder: Path) -> Path:
-    """Unpack the Debian packages with the prompts into `folder`, with apt; returns `folder`."""
-    if not any(folder.rglob("*.g722")):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as place:
-            subprocess.run(["apt-get", "-q", "download", *PACKAGES], cwd=place, check=True)
-            for package in sorted(Path(place).glob("*.deb")):
-                subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True)
-    return folder
-
-
-def read_g722(path: Path) -> Block:
-    """Decode a raw G.722 file to float32 [samples] at 16 kHz."""
-    import av
-
-    with av.open(str(path), format="g722") as container:
-        frames = [frame.to_ndarray() for frame in container.decode(audio=0)]
-    samples = np.concatenate(frames, axis=1)[0]
-    return to_mono(samples.astype(np.float32) / 32768.0)
-
-
 def sentences(folder: Path) -> dict[str, str]:
     """Prompts that are one whole sentence of at least four words: name -> text."""
     listing = next(folder.rglob("core-sounds-en.txt.gz"))
@@ -148,7 +126,7 @@ def recordings(folder: Path, longest_s: float = 9.0) -> list[Recording]:
         sources += [(name, text, path) for path in sorted(folder.rglob(f"{name}.g722"))[:1]]
     found: list[Recording] = []
     for name, text, path in sources:
-        audio = read_g722(path) if path.suffix == ".g722" else read_wav(path, PIPELINE_HZ)[0]
+        audio = read_sound(path)
         level = level_db(audio)
         loud = np.flatnonzero(level > level.max() - 35.0)
         start, end = int(loud[0]) * _HOP, (int(loud[-1]) + 1) * _HOP
@@ -235,7 +213,7 @@ def natural_turns(folder: Path, longest_s: float = 28.0) -> list[Turn]:
     made: list[Turn] = []
     for name, text in sorted(whole_prompts(folder).items()):
         for path in sorted(folder.rglob(f"{name}.g722"))[:1]:
-            audio = read_g722(path)
+            audio = read_sound(path)
             loud = np.flatnonzero(level_db(audio) > level_db(audio).max() - 35.0)
             start, end = int(loud[0]) * _HOP, (int(loud[-1]) + 1) * _HOP
             if 2 * PIPELINE_HZ <= end - start <= longest_s * PIPELINE_HZ:
@@ -248,7 +226,7 @@ def dictated_turns(folder: Path, count: int = 40) -> list[Turn]:
     first two, each another one."""
     digits: dict[str, Block] = {}
     for digit, name in enumerate(DIGITS):
-        audio = read_g722(next(folder.rglob(f"digits/{digit}.g722")))
+        audio = read_sound(next(folder.rglob(f"digits/{digit}.g722")))
         loud = np.flatnonzero(level_db(audio) > level_db(audio).max() - 35.0)
         digits[name] = audio[int(loud[0]) * _HOP : (int(loud[-1]) + 1) * _HOP]
     made: list[Turn] = []
@@ -333,7 +311,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first of these")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    prompts = arguments.prompts or fetch_prompts(arguments.out / "prompts")
+    prompts = arguments.prompts or unpacked(PACKAGES, arguments.out / "prompts")
     variants = range(arguments.first, arguments.first + arguments.variants)
     match arguments.kind:
         case "natural":

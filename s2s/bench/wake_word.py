@@ -22,7 +22,8 @@ import numpy as np
 
 from s2s.bench.conditions import Conditions
 from s2s.bench.noise import DATA, mixed, white
-from s2s.bench.turn_audio import level_db, read_g722
+from s2s.bench.packages import read_sound
+from s2s.bench.turn_audio import level_db
 from s2s.config import registry
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer, read_wav, resample
 from s2s.models.resources import Resources
@@ -86,8 +87,8 @@ def without_words(folder: Path | None) -> list[Block]:
     """Human speech in which no wake word is said."""
     sounds = [read_wav(path, PIPELINE_HZ)[0] for path in sorted(DATA.glob("*.wav"))]
     if folder is not None:
-        sounds += [read_g722(path) for path in sorted(folder.rglob("*.g722"))]
-        sounds += [read_wav(path, PIPELINE_HZ)[0] for path in sorted(folder.rglob("*.wav"))]
+        for kind in ("*.g722", "*.wav"):
+            sounds += [read_sound(path) for path in sorted(folder.rglob(kind))]
     return sounds
 
 

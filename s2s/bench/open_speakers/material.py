@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from s2s.bench.interruptions import voice
-from s2s.bench.turn_audio import read_g722, recordings
+from s2s.bench.packages import read_sound
+from s2s.bench.turn_audio import recordings
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.models.resources import Resources
 from s2s.models.store import Store
@@ -98,7 +99,7 @@ def material(prompts: Path, store: Store) -> Sayings:
                leveled(each.audio[each.start : each.end], PERSON_DB))
         for each in found
     ]  # fmt: skip
-    pause = read_g722(next(prompts.rglob("dictate/pause.g722")))
+    pause = read_sound(next(prompts.rglob("dictate/pause.g722")))
     say = voice("hibari", Resources(store, 1))
     other = voice("hibari-slow", Resources(store, 1))
     return Sayings(

@@ -31,10 +31,11 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.packages import unpacked
 from s2s.bench.whose_voice.material import (
+    PACKAGES,
     SpokenLine,
     babble,
-    fetch,
     levelled,
     mixed,
     music,
@@ -350,7 +351,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="add each result to this file; report on all")
     options = parser.parse_args()
     part, parts = (int(number) for number in options.part.split("/"))
-    voices = utterances(fetch(options.material), options.extra, PER_SPEAKER)
+    voices = utterances(unpacked(PACKAGES, options.material), options.extra, PER_SPEAKER)
     persons = [name for name, said in sorted(voices.items()) if split(said)[1]]
     tunes = music(options.material)
     listener = RealEars(Store())

@@ -11,8 +11,6 @@ of it is kept in this repository.
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.core.audio import PIPELINE_HZ, Block, read_wav, resample, to_mono
+from s2s.bench.packages import RAW, read_sound
+from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.audio.gain import speech_level_db
 
 PACKAGES = (
@@ -56,30 +55,6 @@ class SpokenLine:
     audio: Block
 
 
-def fetch(folder: Path) -> Path:
-    """Unpack the packages into `folder`, with apt; returns `folder`."""
-    if not any(folder.rglob("*.g722")):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as place:
-            subprocess.run(["apt-get", "-q", "download", *PACKAGES], cwd=place, check=True)
-            for package in sorted(Path(place).glob("*.deb")):
-                subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True)
-    return folder
-
-
-def read(path: Path) -> Block:
-    """Sound of a file, float32 [samples] at 16 kHz: WAV, FLAC, OGG, raw G.722 or GSM."""
-    if path.suffix not in (".g722", ".gsm"):
-        return read_wav(path, PIPELINE_HZ)[0]
-    import av
-
-    with av.open(str(path), format=path.suffix[1:]) as container:
-        rate_hz = container.streams.audio[0].rate or PIPELINE_HZ
-        frames = [frame.to_ndarray() for frame in container.decode(audio=0)]
-    samples = np.concatenate(frames, axis=1)[0].astype(np.float32) / 32768.0
-    return resample(to_mono(samples), rate_hz, PIPELINE_HZ)
-
-
 def levelled(audio: Block, level_db: float) -> Block:
     """`audio` made so loud that its loud frames have `level_db`."""
     now_db = speech_level_db(audio, PIPELINE_HZ)
@@ -109,12 +84,12 @@ def utterances(
         if index % max(1, counts[speaker] // (4 * per_speaker)):
             continue  # more than enough: only some are read
         if len(found.setdefault(speaker, [])) < 400 and path.stat().st_size > 2_000:
-            audio = trimmed(read(path))
+            audio = trimmed(read_sound(path))
             if SHORTEST_S <= len(audio) / PIPELINE_HZ <= LONGEST_S:
                 name = f"{path.parent.name}/{path.stem}"
                 found[speaker].append(SpokenLine(speaker, name, levelled(audio, SPEECH_DB)))
     for path in extra:
-        pieces = cut_at_pauses(read(path))
+        pieces = cut_at_pauses(read_sound(path))
         speaker = re.sub(r"\W+", "_", path.stem)
         found[speaker] = [
             SpokenLine(speaker, f"{path.stem}/{number}", levelled(piece, SPEECH_DB))
@@ -133,7 +108,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
         if speaker is not None:
             yield speaker, path
     for path in sorted(folder.rglob("*")):
-        if path.suffix not in (".g722", ".gsm", ".wav") or "moh" in path.parts:
+        if path.suffix not in (*RAW, ".wav") or "moh" in path.parts:
             continue
         speaker = next((v for k, v in FOLDERS.items() if k in str(path)), None)
         if speaker is not None and "digits" not in path.parts:
@@ -163,7 +138,7 @@ def cut_at_pauses(audio: Block) -> list[Block]:
 
 def music(folder: Path) -> list[Block]:
     """The pieces of asterisk-moh-opsound, float32 [samples] at 16 kHz."""
-    return [read(path) for path in sorted(folder.rglob("moh/*.g722"))]
+    return [read_sound(path) for path in sorted(folder.rglob("moh/*.g722"))]
 
 
 def babble(voices: dict[str, list[SpokenLine]], seconds: float, seed: int, without: str) -> Block:
