@@ -38,48 +38,11 @@ from s2s.turns.base import OwnVoice
 from s2s.turns.config import TurnsConfig
 from s2s.turns.grace import GraceConfig
 from s2s.turns.handler import TurnsHandler
+from tests.support.floor import NotedFloor
 
 WINDOW_S = BLOCK_SAMPLES / PIPELINE_HZ
 VOICE = np.full(BLOCK_SAMPLES, 0.2, dtype=np.float32)
 SILENCE = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
-
-
-class Quiet:
-    """A floor on which the assistant says nothing, unless told."""
-
-    def __init__(self) -> None:
-        self.playing = False
-        self.asks = False
-        self.half_duplex = False
-        self.can_take_back = False
-        self.done: list[str] = []
-
-    def is_own_voice(self, text: str) -> bool:
-        return False
-
-    def other_words(self, text: str) -> str:
-        return text
-
-    def own_voice_heard(self) -> None:
-        self.done.append("own voice")
-
-    def duck(self) -> None:
-        self.done.append("duck")
-
-    def restore(self) -> None:
-        self.done.append("restore")
-
-    def pause(self) -> None:
-        self.done.append("pause")
-
-    def interrupt(self) -> None:
-        self.done.append("interrupt")
-
-    def forget(self, turn: TurnId) -> None:
-        self.done.append(f"forget {turn.turn_id}")
-
-    def take_back(self) -> None:
-        self.done.append("take back")
 
 
 class Judge:
@@ -120,7 +83,7 @@ class Rig:
     ) -> None:
         self.clock = ManualClock()
         self.events: list[Event] = []
-        self.floor = Quiet()
+        self.floor = NotedFloor()
         self.judge = Judge(complete)
         self.state = SessionState(
             CancelScope(self.clock),

@@ -13,48 +13,16 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.turns.interruption import InterruptionConfig
 from s2s.turns.overlap import Overlap
+from tests.support.floor import NotedFloor
 
 ECHO_DB, PERSON_DB = 4.0, 15.0
-
-
-class Floor:
-    """The assistant speaks, and says `spoken`."""
-
-    def __init__(self, spoken: str = "") -> None:
-        self.playing = True
-        self.asks = False
-        self.half_duplex = False
-        self.can_take_back = False
-        self.done: list[str] = []
-        self._spoken = spoken.split()
-
-    def is_own_voice(self, text: str) -> bool:
-        return len(text.split()) >= 3 and not self.other_words(text)
-
-    def other_words(self, text: str) -> str:
-        return " ".join(word for word in text.split() if word not in self._spoken)
-
-    def own_voice_heard(self) -> None:
-        self.done.append("own voice")
-
-    def duck(self) -> None:
-        self.done.append("duck")
-
-    def restore(self) -> None:
-        self.done.append("restore")
-
-    def pause(self) -> None:
-        self.done.append("pause")
-
-    def interrupt(self) -> None:
-        self.done.append("interrupt")
 
 
 class Rig:
     """Speech that goes on, by how much it is louder than its echo."""
 
     def __init__(self, spoken: str = "") -> None:
-        self.floor = Floor(spoken)
+        self.floor = NotedFloor(spoken, playing=True)
         events: list[Event] = []
         clock = ManualClock()
         state = SessionState(

@@ -14,7 +14,7 @@ from s2s.turns.endpoint import to_log_odds
 from s2s.turns.grace import EAGERNESS, EndEvidence, GraceConfig, grace_ms
 from s2s.turns.provisional import ProvisionalConfig, TakingBack
 from s2s.turns.unfinished import log_odds
-from tests.turns.test_handler import Quiet
+from tests.support.floor import NotedFloor
 
 TURN = TurnId("t", 0)
 
@@ -67,7 +67,7 @@ class Rig:
     def __init__(self, *, begun: bool = True) -> None:
         self.clock = ManualClock()
         self.turns = SpeculativeTurns(self.clock)
-        self.floor = Quiet()
+        self.floor = NotedFloor()
         self.events: list[Event] = []
         self.taking_back = TakingBack(self.floor, self.turns, self.events.append)
         self.turns.observe(TURN)

@@ -14,20 +14,10 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.turns.speaker.attention import Attention
 from s2s.turns.speaker.config import SpeakerConfig
-from tests.turns.test_overlap import Floor
+from tests.support.floor import NotedFloor
 
 ROOM_DB, TURNED_DOWN_DB = -60.0, -90.0
 HARDLY_LOUDER_DB = ROOM_DB + 2.0
-
-
-class Assistant(Floor):
-    """Says nothing."""
-
-    def forget(self, turn: TurnId) -> None:
-        self.done.append(f"forget {turn.turn_id}")
-
-    def take_back(self) -> None:
-        self.done.append("take back")
 
 
 def noise(level_db: float, windows: int) -> list[Block]:
@@ -42,7 +32,7 @@ def attention() -> Attention:
     state = SessionState(
         CancelScope(clock), SpeculativeTurns(clock), clock, Metrics(), events.append
     )
-    return Attention(None, SpeakerConfig(), state, Assistant())
+    return Attention(None, SpeakerConfig(), state, NotedFloor(playing=True))
 
 
 def why_not(heard: Attention) -> str | None:
