@@ -82,6 +82,13 @@ SMALLER: tuple[tuple[str, str], ...] = (
 """What is replaced in a line so that it is done soon: pattern, replacement."""
 
 
+NEEDS = (
+    (r"--(tts|profile) piper", "piper", "piper"),
+    (r"-m ruff\b", "ruff", "check"),
+)
+"""Lines that only run with an extra: pattern, its package, its name."""
+
+
 def known() -> list[Snippet]:
     """Each line once, in the order of the documents."""
     found: dict[str, Snippet] = {}
@@ -143,8 +150,9 @@ def small(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
 def test_a_command_line_runs(
     line: Snippet, folder: Path, small: dict[str, str], server: ScriptedServer
 ) -> None:
-    if _speaks_with_piper(line.text) and importlib.util.find_spec("piper") is None:
-        pytest.skip("needs the extra piper")
+    for pattern, package, extra in NEEDS:
+        if re.search(pattern, line.text) and importlib.util.find_spec(package) is None:
+            pytest.skip(f"needs the extra {extra}")
     choice = {"index": 0, "delta": {"content": "It is noon."}, "finish_reason": "stop"}
     event = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
     server.script = lambda request: server.send(request, [event])
@@ -193,10 +201,6 @@ def test_every_reason_is_needed() -> None:
         assert any(re.match(start, line.text) for line in READ), start
     for pattern, _ in SMALLER:
         assert any(re.search(pattern, _smaller(line.text, pattern)) for line in RUN), pattern
-
-
-def _speaks_with_piper(command: str) -> bool:
-    return re.search(r"--(tts|profile) piper", command) is not None
 
 
 def _smaller(command: str, until: str) -> str:
