@@ -8,11 +8,11 @@ on, what is kept of the last conversation.
 
 from __future__ import annotations
 
-import codecs
 import ctypes
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from s2s.core.markup import opened_thought
 from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
+from s2s.llm.generated_text import GeneratedText
 from s2s.llm.text_end import ending_log_odds, ends_words, without_last_mark
 from s2s.llm.token_sampling import TokenSampling
 from s2s.system.llama_context import LlamaContext, LlamaModel
@@ -31,6 +32,9 @@ BATCH_TOKENS = 64
 """Prompt tokens between two questions whether to go on: about 0.3 s on two cores."""
 PACKAGES = {"xllamacpp": "xllamacpp", "llama-cpp-python": "llama_cpp"}
 """Engine -> the package whose library it is."""
+PROMPTS_KEPT = 4
+"""Prompts whose tokens are known: of two partial transcripts, up to the words and whole. Reading a
+full history again takes some milliseconds, twice before each first token."""
 PIECE_BYTES = 256
 """More than any token stands for."""
 
@@ -98,7 +102,11 @@ class LlamaEngine:
         self._compute = compute
         self._context: LlamaContext | None = context
         self._held: list[int] = []  # the tokens in the cache
-        self._judged: list[int] = []  # the words, with all in front, whose ending was asked last
+        # A transcript mostly says what its last part had said: its prompts are read once.
+        self._prompt = lru_cache(PROMPTS_KEPT)(self._tokens.of_prompt)
+        self._judged: tuple[
+            int, ...
+        ] = ()  # the words, with all in front, whose ending was asked last
         self._ending = 0.0
         self._lock = threading.Lock()
 
@@ -119,7 +127,7 @@ class LlamaEngine:
                 return
             if take(opened_thought(self._template.render(request.messages))):
                 return
-            words = _Words(request.stop_at)
+            words = GeneratedText(request.stop_at)
             for token in self._write(request, min(request.max_tokens, room), work):
                 piece = words.push(self._tokens.piece(token))
                 if take(piece) or words.ended:
@@ -150,7 +158,7 @@ class LlamaEngine:
             words = self._up_to_words(request)
             if not words:
                 return None
-            if words != self._judged:  # a transcript mostly says what its last part had said
+            if words != self._judged:
                 self._show(words, lambda _: False, lambda: Work.HEARING)
                 self._ending = ending_log_odds(self._open().logits(), self._tokens.ends_words)
                 self._judged = words
@@ -176,29 +184,29 @@ class LlamaEngine:
             raise LlmError("the language model was used after it was closed.")
         return self._context
 
-    def _fitting(self, request: ChatRequest) -> list[int]:
+    def _fitting(self, request: ChatRequest) -> tuple[int, ...]:
         """The conversation as tokens; there is room for one more."""
         room = self._open().room
-        prompt = self._tokens.of(self._template.render(request.messages), special=True)
+        prompt = self._prompt(self._template.render(request.messages))
         if len(prompt) >= room:
             raise too_long(len(prompt), room)
         return prompt
 
-    def _up_to_words(self, request: ChatRequest) -> list[int]:
-        """The conversation as tokens, up to the last word of its last message; [] where it is not
-        shown in so many letters."""
+    def _up_to_words(self, request: ChatRequest) -> tuple[int, ...]:
+        """The conversation as tokens, up to the last word of its last message; none where it is
+        not shown in so many letters."""
         content = request.messages[-1].content
         bare = without_last_mark(content)
         shown = self._template.render(request.messages)
         at = shown.rfind(content)
         if not bare or at < 0:
-            return []
-        tokens = self._tokens.of(shown[: at + len(bare)], special=True)
+            return ()
+        tokens = self._prompt(shown[: at + len(bare)])
         if len(tokens) >= self._open().room:
             raise too_long(len(tokens), self._open().room)
         return tokens
 
-    def _show(self, prompt: list[int], take: Take, work: Urgency) -> bool:
+    def _show(self, prompt: Sequence[int], take: Take, work: Urgency) -> bool:
         """Bring the cache to hold `prompt`, with the logits of its last token; what it holds
         already is not computed again. False when `take` wants no more."""
         context = self._open()
@@ -229,7 +237,7 @@ class LlamaEngine:
                 self._feed(context, kept[start : start + BATCH_TOKENS], work())
         self._held = kept
 
-    def _feed(self, context: LlamaContext, tokens: list[int], work: Work) -> None:
+    def _feed(self, context: LlamaContext, tokens: Sequence[int], work: Work) -> None:
         self._compute.wait(work)
         threads = self._compute.threads(work, self._threads)
         context.use_threads(threads)
@@ -288,6 +296,10 @@ class _Tokens:
         eos = self._special("llama_vocab_eos")
         return ChatTemplate(given or own or CHATML, bos=self._bos, eos=eos)
 
+    def of_prompt(self, text: str) -> tuple[int, ...]:
+        """Tokens of a whole prompt, whose control tokens are meant."""
+        return tuple(self.of(text, special=True))
+
     def of(self, text: str, *, special: bool = False) -> list[int]:
         """Tokens of `text`. `special`: it is a whole prompt, whose control tokens are meant."""
         begins = special and self._adds_bos
@@ -343,47 +355,6 @@ class _Tokens:
         if token < 0:
             return ""
         return self.piece(token, special=True).decode(errors="replace")
-
-
-class _Words:
-    """Bytes of tokens to text: whole characters, up to the first text that ends an answer."""
-
-    def __init__(self, stop_at: tuple[str, ...]) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._stop_at = stop_at
-        self._waiting = ""
-        self.ended = False
-
-    def push(self, piece: bytes) -> str:
-        """What can be given out: nothing of what may yet become a text to stop at."""
-        self._waiting += self._decoder.decode(piece)
-        return self._ready()
-
-    def flush(self) -> str:
-        """The rest."""
-        self._waiting += self._decoder.decode(b"", final=True)
-        ready = self._ready()
-        if self.ended:
-            return ready
-        ready, self._waiting = ready + self._waiting, ""
-        return ready
-
-    def _ready(self) -> str:
-        found = [at for stop in self._stop_at if stop and (at := self._waiting.find(stop)) >= 0]
-        if found:
-            self.ended = True
-            ready, self._waiting = self._waiting[: min(found)], ""
-            return ready
-        held = max((_overlap(self._waiting, stop) for stop in self._stop_at), default=0)
-        cut = len(self._waiting) - held
-        ready, self._waiting = self._waiting[:cut], self._waiting[cut:]
-        return ready
-
-
-def _overlap(text: str, stop: str) -> int:
-    """Characters at the end of `text` that `stop` begins with."""
-    longest = min(len(text), len(stop) - 1)
-    return next((n for n in range(longest, 0, -1) if text.endswith(stop[:n])), 0)
 
 
 def too_long(prompt_tokens: int, context_tokens: int) -> LlmError:
