@@ -76,6 +76,8 @@ def test_an_adaptive_schedule_never_shrinks_before_the_end(frames: int, frame_ms
     assert sizes[1:-1] == sorted(sizes[1:-1])
 
 
+SPARE = 0.5  # by which a chunk may take longer than the schedule thinks
+
 COSTS = st.builds(
     Costs,
     codes_ms=st.floats(3, 60),
@@ -170,11 +172,19 @@ def test_what_is_played_faster_has_to_be_made_faster() -> None:
     assert silence_ms(played) == pytest.approx(0, abs=1e-6)
 
 
+def _backlog_share(costs: Costs, frames: int) -> float:
+    """Of a frame's own time, what the frames that wait for the decoder count with the spare: the
+    computed codes run ahead of it without end, those of an utterance by few frames only."""
+    waits_ms = costs.frame_ms(frames) - costs.codes_ms
+    return (costs.codes_ms + (1 + SPARE) * waits_ms) / FRAME_MS
+
+
 @given(COSTS.filter(keeps_up))
 def test_chunks_grow_to_the_largest_where_there_is_time(costs: Costs) -> None:
     config = edge_schedule(costs)
     first, most = config.initial_codec_chunk_frames, config.codec_chunk_frames
     assume(costs.frame_ms(first) < 0.95 * FRAME_MS)
+    assume(not costs.overlapped or _backlog_share(costs, first) < 0.95)
     sizes = chunk_sizes(config, 1500, costs)
     assert sizes[0] == first
     assert all(first <= size <= most for size in sizes[:-1])
