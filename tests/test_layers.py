@@ -56,6 +56,7 @@ TIMED_WAITS = {
     "core.clock": "the clock itself",
     "core.channel": "on a condition of the session's clock",
     "core.speculation": "on a condition of the session's clock",
+    "transport.server.run": "limits of connections, as uvicorn keeps them",
     "transport.playback": "on a condition of the session's clock",
     "transport.ring": "on a condition of the session's clock",
     "core.handler": "at the end, for a thread of the session's clock",

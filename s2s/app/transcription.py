@@ -1,44 +1,29 @@
 """The command `transcribe`: what is said in each file, one line a file, one file at a time.
 
-A file that cannot be used is told and the next one follows. A recogniser makes words up where there
-are none ("Thank you for watching" in music), so it is shown only what the voice detector takes for
-speech.
+A file that cannot be used is told and the next one follows. The recogniser is shown only what the
+voice detector takes for speech.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from s2s.config import registry
 from s2s.config.loader import Config
-from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, AudioError, Block, Framer, read_wav
+from s2s.core.audio import PIPELINE_HZ, AudioError, Block, read_wav
 from s2s.core.audio.gain import level_hint, raised
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcriber
-from s2s.turns.base import Vad, VadModel
+from s2s.turns.base import VadModel
+from s2s.turns.speech_regions import speech_regions
 from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
-
-SPEECH = 0.5
-"""Probability of a window that holds speech."""
-SPEECH_WINDOWS = 3
-"""So many of them make a region: a tenth of a second, less than the shortest word. A chord that
-swells like syllables reaches two."""
-MAYBE_SPEECH = 0.25
-"""A region goes on while windows reach this."""
-GAP_S = 3.0
-"""A pause as long as this parts two regions."""
-MARGIN_S = 0.7
-"""Kept around a region, for sounds that the detector is late for."""
 
 
 def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
@@ -63,32 +48,6 @@ def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
             with closing(transcriber):
                 pass
     return 1 if failed else 0
-
-
-def speech_regions(recording: Block, vad: Vad) -> list[slice]:
-    """Where there is speech in `recording`, float32 [samples at 16 kHz], with margins.
-
-    `vad` is a stream that has heard nothing yet.
-    """
-    framer = Framer(BLOCK_SAMPLES)
-    frames = [*framer.push(recording), *framer.flush()]
-    probabilities = np.array([vad.probability(frame) for frame in frames])
-    margin = int(MARGIN_S * PIPELINE_HZ)
-    regions: list[slice] = []
-    for first, last in _runs(probabilities):
-        start = max(0, first * BLOCK_SAMPLES - margin)
-        end = min(len(recording), (last + 1) * BLOCK_SAMPLES + margin)
-        regions.append(slice(start, end))
-    return regions
-
-
-def _runs(probabilities: npt.NDArray[np.float64]) -> Iterator[tuple[int, int]]:
-    """(first, last) window of each stretch that holds speech and no pause of `GAP_S`."""
-    maybe = np.flatnonzero(probabilities >= MAYBE_SPEECH)
-    gap = int(GAP_S * PIPELINE_HZ / BLOCK_SAMPLES)
-    for run in np.split(maybe, np.flatnonzero(np.diff(maybe) > gap) + 1):
-        if len(run) and np.count_nonzero(probabilities[run] >= SPEECH) >= SPEECH_WINDOWS:
-            yield int(run[0]), int(run[-1])
 
 
 def _written(

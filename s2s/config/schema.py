@@ -19,6 +19,7 @@ from s2s.core.setting import made_setting, setting
 if TYPE_CHECKING:
     from s2s.session.config import SessionConfig
     from s2s.transport.local import LocalConfig
+    from s2s.transport.server.config import ServeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,9 @@ class Config:
     tts: TtsConfig = made_setting(TtsConfig, "Who speaks the answer.")
     audio: LocalConfig = made_setting(
         Late("s2s.transport.local:LocalConfig"), "Microphone and loudspeaker."
+    )
+    serve: ServeConfig = made_setting(
+        Late("s2s.transport.server.config:ServeConfig"), "The server: `s2s serve`."
     )
     metrics: MetricsConfig = made_setting(MetricsConfig, "What is measured, and where it goes.")
 

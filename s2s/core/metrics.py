@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -68,10 +68,21 @@ class Timeline:
 
 
 class Metrics:
-    """Timelines of a session, also as JSON lines in a file. Safe from any thread."""
+    """Timelines of a session, also as JSON lines in a file. Safe from any thread.
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    Args:
+        path: the file; None: none.
+        on_finished: told the timeline of each answer that was heard; must not wait.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        on_finished: Callable[[Timeline], None] = lambda _: None,
+    ) -> None:
         self._lock = threading.Lock()
+        self._on_finished = on_finished
         self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
         self._finished: deque[Timeline] = deque(maxlen=MAX_FINISHED)
         self._taken_back: deque[Timeline] = deque(maxlen=MAX_FINISHED)
@@ -100,7 +111,8 @@ class Metrics:
                 return None
             self._finished.append(timeline)
             self._write(timeline)
-            return timeline
+        self._on_finished(timeline)
+        return timeline
 
     def taken_back(self, turn: TurnId, at_s: float) -> None:
         """The answer had begun, and the person went on at `at_s`: close its timeline as that."""

@@ -16,6 +16,7 @@ from s2s.core.audio import read_wav, write_sound, write_wav
 from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcription
 from s2s.testing.simulator import EnergyVad, tone
+from s2s.turns.speech_regions import speech_regions
 from s2s.turns.vad import SileroVad
 from tests.support.recordings import DATA
 
@@ -132,42 +133,6 @@ def test_what_could_not_be_opened_is_said_once(tmp_path: Path, capsys: pytest.Ca
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("pattern", "wanted"),
-    [
-        ("", []),
-        ("__________", []),
-        ("s", [(0.0, 1.7)]),
-        ("_____s_____", [(4.3, 6.7)]),
-        ("ss__ss", [(0.0, 6.0)]),
-        ("s_____s____s", [(0.0, 1.7), (5.3, 7.7), (10.3, 12.0)]),
-        (".", []),
-        ("s___.___s", [(0.0, 1.7), (7.3, 9.0)]),
-    ],
-    ids=[
-        "nothing",
-        "silence",
-        "all",
-        "inside",
-        "a pause",
-        "long pauses",
-        "a click",
-        "click in pause",
-    ],
-)
-def test_regions_are_where_speech_is(pattern: str, wanted: list[tuple[float, float]]):
-    click = np.zeros(16_000, dtype=np.float32)
-    click[8000:8100] = 0.9
-    parts = {"s": speech(1.0), "_": np.zeros(16_000, dtype=np.float32), ".": click}
-    recording = np.concatenate([np.zeros(0, dtype=np.float32), *(parts[p] for p in pattern)])
-    regions = transcription.speech_regions(recording, EnergyVad().open())
-    found = [(region.start / 16_000, region.stop / 16_000) for region in regions]
-    assert len(found) == len(wanted)
-    for (start, end), (want_start, want_end) in zip(found, wanted, strict=True):
-        assert start == pytest.approx(want_start, abs=0.1)
-        assert end == pytest.approx(min(want_end, len(pattern)), abs=0.1)
-
-
 @pytest.mark.models
 def test_the_words_are_heard_however_a_file_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -235,4 +200,4 @@ def test_noise_is_no_speech(wordless: dict[str, np.ndarray], monkeypatch: pytest
     vad = SileroVad(Store().path("silero-vad"))
     for kind, audio in wordless.items():
         clean = np.nan_to_num(audio)
-        assert transcription.speech_regions(clean, vad.open()) == [], kind
+        assert speech_regions(clean, vad.open()) == [], kind

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.messages import TurnId
-from s2s.core.metrics import MAX_FINISHED, MAX_OPEN, Metrics, percentile, summary
+from s2s.core.metrics import MAX_FINISHED, MAX_OPEN, Metrics, Timeline, percentile, summary
 
 TURN = TurnId("t", 0)
 
@@ -108,3 +108,12 @@ def test_starts_that_were_taken_back_are_kept_apart_and_written(tmp_path: Path) 
         "ms": {"first_played": 300.0},
         "taken_back": True,
     }
+
+
+def test_finished_timelines_are_told_once() -> None:
+    told: list[Timeline] = []
+    metrics = Metrics(on_finished=told.append)
+    metrics.mark(TURN, "speech_stopped", 1.0)
+    assert metrics.finish(TURN) is not None
+    assert metrics.finish(TURN) is None
+    assert [timeline.turn for timeline in told] == [TURN]

@@ -5,10 +5,12 @@ whether it can be made is looked at before the work.
 from __future__ import annotations
 
 import io
+import math
 import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +18,17 @@ import numpy.typing as npt
 from s2s.core.audio.blocks import AudioError, Block, resample, to_int16
 from s2s.core.audio.downmix import downmix
 
+if TYPE_CHECKING:
+    import soundfile
+
 MIN_FILE_HZ = 2_000
 """Below this no speech is left; a header that says less is damaged."""
 MAX_FILE_HZ = 768_000
 """The highest rate of studio equipment."""
+_NO_LENGTH = 1 << 60
+"""What libsndfile says of a length that is not known is more."""
+_READ_AT_ONCE = 1 << 20
+"""Samples at least: a header may tell of fewer than there are."""
 _WRITTEN_AT_ONCE = 1 << 15
 """Samples given to libsndfile at once."""
 
@@ -57,30 +66,70 @@ def read_wav(path: str | Path, rate_hz: int | None = None) -> tuple[Block, int]:
         AudioError: not there, not audio, no samples, samples that are no numbers, or a rate that
             no recording has.
     """
+    with _opened(path) as source:
+        return decode_sound(source, str(path), rate_hz)
+
+
+def decode_sound(
+    source: io.BytesIO, name: str, rate_hz: int | None = None, *, most_s: float | None = None
+) -> tuple[Block, int]:
+    """Read the bytes of a sound file; as `read_wav`.
+
+    Args:
+        source: the bytes.
+        name: what they are called in errors.
+        rate_hz: resample to this rate; None keeps the file's own.
+        most_s: more seconds of sound are refused, before memory is taken for them.
+    """
     import soundfile
 
-    with _opened(path) as source:
-        try:
-            samples, file_hz = soundfile.read(source, dtype="float32", always_2d=True)
-        except (soundfile.SoundFileError, TypeError, ValueError) as error:
-            reason = str(error).split(": ")[-1].rstrip(".")
-            raise AudioError(
-                f"{path}: not readable as audio ({reason}). Convert it to WAV."
-            ) from error
+    try:
+        with soundfile.SoundFile(source) as file:
+            file_hz = int(file.samplerate)
+            samples = _all_of(file, name, most_s)
+    except AudioError:
+        raise
+    except (soundfile.SoundFileError, TypeError, ValueError) as error:
+        reason = str(error).split(": ")[-1].rstrip(".")
+        raise AudioError(f"{name}: not readable as audio ({reason}). Convert it to WAV.") from error
     if not len(samples):
-        raise AudioError(f"{path}: holds no audio samples.")
+        raise AudioError(f"{name}: holds no audio samples.")
     if not MIN_FILE_HZ <= file_hz <= MAX_FILE_HZ:
         raise AudioError(
-            f"{path}: says that it has {file_hz} samples a second, which no recording has "
+            f"{name}: says that it has {file_hz} samples a second, which no recording has "
             f"({MIN_FILE_HZ} to {MAX_FILE_HZ}). Its header is damaged: export it again."
         )
     samples = np.asarray(samples, dtype=np.float32)
     if not np.isfinite(samples).all():
-        raise AudioError(f"{path}: holds samples that are not finite numbers.")
+        raise AudioError(f"{name}: holds samples that are not finite numbers.")
     mono = downmix(samples, file_hz)
     if rate_hz is not None and rate_hz != file_hz:
         return resample(mono, file_hz, rate_hz), rate_hz
-    return mono, int(file_hz)
+    return mono, file_hz
+
+
+def _all_of(file: soundfile.SoundFile, name: str, most_s: float | None) -> npt.NDArray[np.float32]:
+    """All of a sound file, float32 [samples, channels]; there may be more than its header says.
+
+    Raises:
+        AudioError: there is more than `most_s`, or the header says nothing: libsndfile reads no
+            FLAC that was sent while it was made.
+    """
+    if file.frames >= _NO_LENGTH:
+        raise AudioError(f"{name}: does not say how long it is. Convert it to WAV.")
+    most = math.inf if most_s is None else most_s * file.samplerate
+    parts: list[npt.NDArray[np.float32]] = []
+    held = file.frames if file.frames > most else 0
+    while held <= most:
+        part = file.read(max(file.frames, _READ_AT_ONCE), dtype="float32", always_2d=True)
+        parts.append(np.asarray(part, dtype=np.float32))
+        if not len(part):
+            return np.concatenate(parts)
+        held += len(part)
+    raise AudioError(
+        f"{name}: holds {held / file.samplerate:.0f} s of sound or more; {most_s:g} are the most. "
+        "Send it in parts."
+    )
 
 
 def _opened(path: str | Path) -> io.BytesIO:

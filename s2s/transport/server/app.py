@@ -1,0 +1,74 @@
+"""The addresses of the server, as a starlette application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+
+from s2s.transport.server.audio_api.catalogue import Catalogue
+from s2s.transport.server.audio_api.chat import ChatEndpoint
+from s2s.transport.server.audio_api.speech import SpeechEndpoint
+from s2s.transport.server.audio_api.transcriptions import TranscriptionsEndpoint
+from s2s.transport.server.realtime_route import RealtimeRoute
+from s2s.transport.server.reply import ApiError
+from s2s.transport.server.resume import HEADER
+from s2s.transport.server.server import Endpoint, Server
+
+
+def make_app(server: Server) -> Starlette:
+    """The application of one server."""
+    catalogue, realtime = Catalogue(server), RealtimeRoute(server)
+
+    def route(
+        path: str, endpoint: Endpoint, method: str = "GET", *, needs_key: bool = True
+    ) -> Route:
+        return Route(path, server.guarded(path, endpoint, needs_key=needs_key), methods=[method])
+
+    routes = [
+        WebSocketRoute("/v1/realtime", realtime.connect),
+        route("/v1/realtime", realtime.asked_by_http, needs_key=False),
+        route("/v1/realtime/client_secrets", catalogue.client_secrets, "POST"),
+        route("/v1/audio/speech", SpeechEndpoint(server), "POST"),
+        route("/v1/audio/transcriptions", TranscriptionsEndpoint(server), "POST"),
+        route("/v1/audio/voices", catalogue.voices),
+        route("/v1/chat/completions", ChatEndpoint(server), "POST"),
+        route("/v1/models", catalogue.models),
+        route("/v1/models/{name:path}", catalogue.model),
+        route("/metrics", catalogue.metrics),
+        route("/health", catalogue.health, needs_key=False),
+        route("/{path:path}", _nothing, needs_key=False),
+    ]
+    middleware = [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(server.config.origins),
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["Location", HEADER],
+        )
+    ]
+    return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server))
+
+
+async def _nothing(_: Request) -> Response:
+    raise ApiError(404, "not_found", "There is nothing here; docs/server.md lists the addresses.")
+
+
+def _lifespan(server: Server) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Ends the server's threads with the application."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            server.workers.close()
+
+    return lifespan

@@ -1,0 +1,1 @@
+"""The HTTP endpoints of the OpenAI API that this server has: speech, transcriptions, texts."""

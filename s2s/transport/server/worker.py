@@ -1,0 +1,142 @@
+"""Work that blocks, done in threads for coroutines: one call, or a stream of things as they are
+made. Who stops reading stops the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, asynccontextmanager
+from typing import Generic, TypeVar
+
+from s2s.transport.server.places import Places
+from s2s.transport.server.reply import ApiError
+
+T = TypeVar("T")
+
+Stop = Callable[[], bool]
+"""Asked by the work; True when nobody waits for it any more."""
+
+AHEAD = 8
+"""Things that are made ahead of who reads them."""
+
+
+class Workers:
+    """Threads for the requests of one server: some are worked on at a time, some more wait."""
+
+    def __init__(self, most: int, waiting: int) -> None:
+        self._pool = ThreadPoolExecutor(most, thread_name_prefix="s2s-http")
+        self._turns = asyncio.Semaphore(most)
+        self._here = Places(most + waiting)
+
+    @property
+    def here(self) -> int:
+        """Requests that are worked on or wait."""
+        return self._here.taken
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Inside it is this request's turn.
+
+        Raises:
+            ApiError: too many wait already.
+        """
+        if not self._here.take():
+            raise ApiError(
+                503,
+                "server_busy",
+                f"{self._here.most} requests are worked on or wait. Come again.",
+                retry_after_s=2,
+            )
+        try:
+            async with self._turns:
+                yield
+        finally:
+            self._here.leave()
+
+    async def call(self, work: Callable[[Stop], T]) -> T:
+        """What `work` returns, once it is this request's turn."""
+        async with self.turn():
+            given_up = threading.Event()
+            future = asyncio.get_running_loop().run_in_executor(self._pool, work, given_up.is_set)
+            try:
+                return await future
+            finally:
+                given_up.set()
+
+    async def stream(self, make: Callable[[Stop], Iterator[T]]) -> AsyncGenerator[T]:
+        """What `make` makes, as it is made, once it is this request's turn. To be closed.
+
+        Raises:
+            Whatever `make` raises.
+        """
+        async with self.turn():
+            made = _Stream(asyncio.get_running_loop(), make)
+            future = asyncio.get_running_loop().run_in_executor(self._pool, made.run)
+            try:
+                async with aclosing(made.items()) as items:
+                    async for item in items:
+                        yield item
+            finally:
+                made.give_up()
+                await asyncio.shield(future)
+
+    def close(self) -> None:
+        """Take no more work; what runs ends by itself."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _End:
+    """The end of a stream, and what it failed with."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+
+
+class _Stream(Generic[T]):
+    """Things on their way from a thread to a coroutine."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, make: Callable[[Stop], Iterator[T]]
+    ) -> None:
+        self._loop = loop
+        self._make = make
+        self._given_up = threading.Event()
+        self._room = threading.Semaphore(AHEAD)
+        self._made: asyncio.Queue[T | _End] = asyncio.Queue()
+
+    def run(self) -> None:
+        """Make them; in the thread."""
+        error: Exception | None = None
+        try:
+            source = self._make(self._given_up.is_set)
+            for item in source:
+                self._room.acquire()
+                if self._given_up.is_set():
+                    break
+                self._tell(item)
+        except Exception as failed:  # noqa: BLE001  (raised where the stream is read)
+            error = failed
+        self._tell(_End(error))
+
+    async def items(self) -> AsyncGenerator[T]:
+        """Take them; in the coroutine."""
+        while True:
+            item = await self._made.get()
+            if isinstance(item, _End):
+                if item.error is not None:
+                    raise item.error
+                return
+            self._room.release()
+            yield item
+
+    def give_up(self) -> None:
+        """Nobody reads any more."""
+        self._given_up.set()
+        self._room.release()
+
+    def _tell(self, item: T | _End) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._made.put_nowait, item)
