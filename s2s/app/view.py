@@ -31,6 +31,11 @@ from s2s.core.events import (
     StopHeard,
     TakenBack,
     ToolCalled,
+    TurnBegan,
+    TurnCommitted,
+    TurnEnded,
+    TurnTranscript,
+    TurnTranscriptFailed,
 )
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport
@@ -94,6 +99,8 @@ class View:
                 case (
                     Heard() | AnswerText() | Interruption()
                     | SpeechStarted() | SpeechStopped() | ProvisionalStart() | ResponseStarted()
+                    | TurnBegan() | TurnEnded() | TurnCommitted()
+                    | TurnTranscript() | TurnTranscriptFailed()
                 ):  # fmt: skip
                     pass
                 case _:

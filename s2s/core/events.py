@@ -8,7 +8,11 @@ from typing import Literal
 
 from s2s.core.messages import ResponseId, TurnId
 
-ResponseStatus = Literal["completed", "cancelled", "failed"]
+ResponseStatus = Literal["completed", "cancelled", "failed", "incomplete"]
+"""`incomplete`: the model had reached the most it may write."""
+
+CancelReason = Literal["turn_detected", "client_cancelled"]
+"""The person began to speak, or whoever steers the session asked for it."""
 
 Listening = Literal["open", "muted", "asleep", "awake", "waiting", "talking"]
 """What is said is heard; is not; the wake word is waited for, or was said; the talk key is up, or
@@ -117,6 +121,8 @@ class ToolCalled:
     name: str
     arguments: str
     """A JSON object, or what the model wrote instead."""
+    call_id: str = ""
+    """Names the call towards whoever answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,14 @@ class NothingSpoken:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """What a response cost, in tokens of the language model."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseDone:
     """The one end of a response."""
 
@@ -137,6 +151,65 @@ class ResponseDone:
     played: str
     """The part of the answer that was played."""
     error: str | None = None
+    reason: CancelReason | None = None
+    """Why it was cancelled, where a client is told."""
+    usage: TokenUsage | None = None
+
+
+# --- told in sessions that a client steers (`s2s.core.control`) ------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """The person speaks, and it counts: at the onset, or, over an answer that only words or length
+    interrupt, once they do. Exactly one `TurnEnded` follows."""
+
+    item_id: str
+    audio_start_ms: int
+    """From the first sample that was heard; what is put in front of the speech is included."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn that began is over. `TurnCommitted` follows, unless nothing came of it."""
+
+    item_id: str
+    audio_end_ms: int
+    """The silence that ended it included."""
+    dropped: str = ""
+    """Why nothing came of it: it was no speech, or not meant for the assistant."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCommitted:
+    """What was said is an item of the conversation, and does not change any more. Its words come
+    later, or came before."""
+
+    item_id: str
+    previous_item_id: str | None
+    idle: tuple[int, int] | None = None
+    """None; else nobody said anything, and these milliseconds of silence are the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTranscript:
+    """The words of a turn so far, or all of them."""
+
+    item_id: str
+    text: str
+    stable: str
+    """The beginning that will not change; all of it in the end. Only grows."""
+    final: bool
+    duration_s: float = 0.0
+    """Of the turn's sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTranscriptFailed:
+    """The words of a turn will not come: in place of the final transcript."""
+
+    item_id: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +245,11 @@ Event = (
     | ToolCalled
     | NothingSpoken
     | ResponseDone
+    | TurnBegan
+    | TurnEnded
+    | TurnCommitted
+    | TurnTranscript
+    | TurnTranscriptFailed
     | Interruption
     | Notice
 )
