@@ -16,7 +16,7 @@ from pathlib import Path
 
 from s2s.core.markup import Call
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, ChatModel, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.session.models import Models
 from s2s.transport.playback import Playback
 from s2s.tts.base import AudioChunk, Capabilities, FedSynthesizer, Synthesizer, WrittenText
@@ -74,17 +74,20 @@ class WatchedChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
-        for part in self._model.stream(messages, stop=stop, work=work):
+        for part in self._model.stream(messages, stop=stop, work=work, options=options):
             if isinstance(part, str):
                 self._diary.words += len(part.split()) if part[:1].isspace() else 0
             yield part
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
-        self._model.warm(messages)
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
+        self._model.warm(messages, options=options)
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
-        return self._model.ending(messages)
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
+        return self._model.ending(messages, options=options)
 
     def count_tokens(self, text: str) -> int:
         return self._model.count_tokens(text)

@@ -1,4 +1,4 @@
-"""What a client may ask of a session beside talking to it: the protocol between a wire and a session.
+"""What a client may ask of a session beside talking to it, and what a wire knows of a session.
 
 A wire (the Realtime protocol, another one later) comes before the session in the order of layers,
 so it knows this alone. All calls are safe from any thread and never wait for a model.
@@ -6,44 +6,33 @@ so it knows this alone. All calls are safe from any thread and never wait for a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from s2s.core.answering import Answering, ResponseRequest, ToolChoice, ToolSchema
 from s2s.core.events import CancelReason
 from s2s.core.items import Item
 
-ToolChoice = Literal["auto", "none", "required"]
+__all__ = [
+    "Answering",
+    "ControlError",
+    "DuplicateItem",
+    "Eagerness",
+    "Hearing",
+    "InputEmpty",
+    "NoSound",
+    "ResponseActive",
+    "ResponseRequest",
+    "SemanticVad",
+    "ServerVad",
+    "SessionControl",
+    "ToolChoice",
+    "ToolSchema",
+    "Truncation",
+    "UnknownItem",
+]
+
 Eagerness = Literal["low", "medium", "high"]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSchema:
-    """A tool that the model may want called; nothing is called here."""
-
-    name: str
-    description: str = ""
-    parameters: Mapping[str, object] = field(default_factory=dict[str, object])
-    """A JSON schema of its arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """How responses are made."""
-
-    instructions: str
-    """In place of the system prompt."""
-    tools: tuple[ToolSchema, ...] = ()
-    tool_choice: ToolChoice = "auto"
-    forced_tool: str | None = None
-    """The one tool that must be called; with `tool_choice` "required"."""
-    max_output_tokens: int | None = None
-    """None: the model's own bound."""
-    spoken: bool = True
-    """False: text alone, no sound is made."""
-    voice: str | None = None
-    """None: the configured one. Which there are is in the synthesizer's capabilities."""
-    speed: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +68,6 @@ class Hearing:
     """The client is told the words of turns."""
     language: str | None = None
     """ISO 639-1 code of what is spoken; None: heard, where the recogniser can."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseRequest:
-    """A response that a client asks for."""
-
-    key: str
-    """Its name; `ResponseId.response_key` of all that is told of it. Never used before."""
-    answering: Answering
-    given: tuple[Item, ...] | None = None
-    """What it answers; None: the conversation."""
-    in_conversation: bool = True
-    """False: out of band. It enters no history, runs beside the conversation's response, and speech
-    does not interrupt it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +193,11 @@ class SessionControl(Protocol):
     def cancel(self, key: str | None = None, reason: CancelReason = "client_cancelled") -> bool:
         """End the response `key`, or the conversation's; False when it is not being made (any
         more). `ResponseDone` is told before this returns."""
+        ...
+
+    @property
+    def kept(self) -> object:
+        """What a later session goes on with, once this one is closed: its conversation."""
         ...
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from s2s.core.messages import ResponseId, TurnId
+from s2s.core.messages import ResponseId, TokenUsage, TurnId
 
 ResponseStatus = Literal["completed", "cancelled", "failed", "incomplete"]
 """`incomplete`: the model had reached the most it may write."""
@@ -111,6 +111,8 @@ class AnswerText:
 
     response: ResponseId
     text: str
+    spoken: bool = True
+    """False: it is written alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +137,6 @@ class NothingSpoken:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenUsage:
-    """What a response cost, in tokens of the language model."""
-
-    input_tokens: int
-    output_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class ResponseDone:
     """The one end of a response."""
 
@@ -156,7 +150,7 @@ class ResponseDone:
     usage: TokenUsage | None = None
 
 
-# --- told in sessions that a client steers (`s2s.core.control`) ------------------------------------
+# --- told in sessions that a client steers (`s2s.core.control`) --------------------------------
 
 
 @dataclass(frozen=True, slots=True)

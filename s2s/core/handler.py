@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from s2s.core.channel import Channel, Closed, Timeout
 from s2s.core.clock import Clock, Worker
@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+Given = TypeVar("Given", contravariant=True)
 
 
 class Handler(ABC, Generic[In, Out]):
@@ -50,6 +51,18 @@ class Handler(ABC, Generic[In, Out]):
         """The thread ends: let go of what this handler alone owns."""
 
 
+class Outbox(Protocol[Given]):
+    """Where a stage's outputs go: a channel, or something that deals with them in its thread."""
+
+    def put(self, item: Given, /) -> None:
+        """Take one, waiting until there is room for it."""
+        ...
+
+    def close(self) -> None:
+        """No more come."""
+        ...
+
+
 class Stage(Generic[In, Out]):
     """A handler in its thread, between an inbox and an outbox.
 
@@ -61,7 +74,7 @@ class Stage(Generic[In, Out]):
         self,
         handler: Handler[In, Out],
         inbox: Channel[In],
-        outbox: Channel[Out] | None,
+        outbox: Outbox[Out] | None,
         clock: Clock,
     ) -> None:
         self.handler = handler

@@ -9,6 +9,8 @@ from s2s.core.audio import Block
 
 ItemStatus = Literal["in_progress", "completed", "incomplete"]
 
+Speaker = Literal["system", "user", "assistant"]
+
 ROOT = "root"
 """In place of an item's id: in front of the first item."""
 
@@ -39,7 +41,7 @@ class MessageItem:
     """Something that was said or written."""
 
     item_id: str
-    role: Literal["system", "user", "assistant"]
+    role: Speaker
     parts: tuple[ItemPart, ...]
     status: ItemStatus = "completed"
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
+from s2s.core.answering import ResponseRequest
 from s2s.core.audio import Block
 
 
@@ -104,6 +105,8 @@ class Speech:
     final: bool
     speech_stopped_at_s: float
     """When the last speech in it was captured (so far, for a partial)."""
+    answered: bool = True
+    """False: it is written down and remembered, and nothing answers it."""
 
 
 # --- stt -> llm, stt -> turns (partials) ----------------------------------------------
@@ -134,6 +137,8 @@ class Transcript:
     turn: TurnId
     cancel_generation: int
     speech_stopped_at_s: float
+    answered: bool = True
+    """As in `Speech`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,20 @@ class TranscriptFailed:
     turn: TurnId
     cancel_generation: int
     speech_stopped_at_s: float
+    answered: bool = True
+    """As in `Speech`."""
+
+
+# --- client -> llm, behind what was said before -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseAsked:
+    """A client wants a response; nobody spoke for it."""
+
+    request: ResponseRequest
+    response: ResponseId
+    """It has a turn of its own, which is committed."""
 
 
 # --- llm -> turns ------------------------------------------------------------------------------
@@ -179,6 +198,8 @@ class AssistantText:
     response: ResponseId
     instead_of: str | None = None
     """The answer of which nothing could be spoken, where this sentence is said in its place."""
+    spoken: bool = True
+    """False: it is shown alone, no sound follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +211,8 @@ class ToolCall:
     arguments: str
     """A JSON object; the text as the model wrote it when it could not be read."""
     response: ResponseId
+    call_id: str = ""
+    """Names the call towards whoever answers it; "" where nobody does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +225,22 @@ class TtsInput:
     language: str | None
     speech_stopped_at_s: float
     voice: str | None = None
+    speed: float = 1.0
+    """Of the voice's own pace."""
     system_note: bool = False
     """Spoken, but no part of the answer: an apology does not enter the history."""
     ends: Ends = Ends.SENTENCE
     """What is over with this piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """What a response cost, in tokens of the language model."""
+
+    input_tokens: int
+    output_tokens: int
+    limited: bool = False
+    """It ended because it may not be longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +252,10 @@ class EndOfResponse:
     cleanup_only: bool = False
     language: str | None = None
     """ISO 639-1 code of what the person speaks; None when unknown."""
+    spoken: bool = True
+    """False: nothing of it is to be spoken."""
+    usage: TokenUsage | None = None
+    """Where it was asked for."""
 
 
 # --- tts -> sender -----------------------------------------------------------------------------
@@ -240,9 +279,10 @@ class AudioResponseDone:
     response: ResponseId
     error: str | None = None
     cleanup_only: bool = False
+    usage: TokenUsage | None = None
 
 
-SttInput = Speech | SessionEnd
-LlmInput = PartialTranscript | Transcript | TranscriptFailed | SessionEnd
+SttInput = Speech | ResponseAsked | SessionEnd
+LlmInput = PartialTranscript | Transcript | TranscriptFailed | ResponseAsked | SessionEnd
 TtsMessage = AssistantText | ToolCall | TtsInput | EndOfResponse | SessionEnd
 SenderInput = AssistantText | ToolCall | AudioOut | AudioResponseDone | SessionEnd

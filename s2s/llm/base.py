@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from s2s.core.answering import ToolChoice, ToolSchema
 from s2s.core.errors import StageError
 from s2s.core.markup import Call
 from s2s.core.work import Work
@@ -13,7 +14,17 @@ from s2s.core.work import Work
 Urgency = Callable[[], Work]
 """How urgent the next words of an answer are; asked again and again."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that was called."""
+
+    call_id: str
+    name: str
+    arguments: str
+    """A JSON object, or what the model wrote instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,26 @@ class ChatMessage:
 
     role: Role
     content: str
+    calls: tuple[ToolUse, ...] = ()
+    """What the assistant called; each is answered by a message of the role "tool" behind it."""
+    call_id: str = ""
+    """Which call a message of the role "tool" answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What an answer may be."""
+
+    tools: tuple[ToolSchema, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    forced_tool: str | None = None
+    """The one tool that must be called; with `tool_choice` "required"."""
+    max_tokens: int | None = None
+    """At most; the model's own bound holds too."""
+
+
+PLAIN = ChatOptions()
+"""Words alone, as many as the model is configured to write."""
 
 
 class LlmError(StageError):
@@ -47,6 +78,7 @@ class ChatModel(Protocol):
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         """Yield the answer's text as it is generated; pieces are never empty.
 
@@ -54,22 +86,25 @@ class ChatModel(Protocol):
         its words (thinking, signs of its template, calls) may be in the text.
 
         Args:
-            messages: system message first, the user's last.
+            messages: system message first, mostly the user's last.
             stop: asked at every token; when true generation ends at once and the model is free.
                 Closing the iterator does the same.
             work: how urgent the next words are. A model in this process computes accordingly;
                 one elsewhere need not ask.
+            options: tools it may want called, and how long it may be.
 
         Raises:
             LlmError: refused, timed out, cut, or the conversation does not fit.
         """
         ...
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         """Evaluate `messages` ahead of time, so that a conversation starting with them is quick."""
         ...
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         """Log-odds that what the user says, the last of `messages`, is complete as it is.
 
         None where the model does not tell probabilities, or computes for another. Never waits for

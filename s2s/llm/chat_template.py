@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NoReturn
 
+from s2s.core.answering import ToolSchema
 from s2s.llm.base import ChatMessage, LlmError
+from s2s.llm.tools import declared, in_words, used
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
@@ -27,6 +29,7 @@ class ChatTemplate:
         import jinja2
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+        self._knows_tools = "tools" in source and "tool_calls" in source
         self._tokens = {"bos_token": bos, "eos_token": eos}
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True,
@@ -42,37 +45,59 @@ class ChatTemplate:
         except jinja2.TemplateError as error:
             raise LlmError(f"the chat template cannot be read: {error}") from error
 
-    def render(self, messages: Sequence[ChatMessage], *, answer: bool = True) -> str:
+    def render(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        answer: bool = True,
+        tools: Sequence[ToolSchema] = (),
+    ) -> str:
         """The conversation as text; with `answer` the model's turn is opened at its end.
+
+        A template that does not know tools is given them, and what they were called for and gave,
+        in words.
 
         A model without a system role is told it at the beginning of the first user message.
 
         Raises:
             LlmError: the template refuses the conversation; in its own words.
         """
+        if not self._knows_tools:
+            messages, tools = in_words(messages, tools), ()
         try:
-            return self._render(messages, answer)
+            return self._render(messages, answer, tools)
         except LlmError:
             folded = _without_system(messages)
             if len(folded) == len(messages):
                 raise
-            return self._render(folded, answer)
+            return self._render(folded, answer, tools)
 
-    def _render(self, messages: Sequence[ChatMessage], answer: bool) -> str:
+    def _render(
+        self, messages: Sequence[ChatMessage], answer: bool, tools: Sequence[ToolSchema]
+    ) -> str:
         import jinja2
 
         try:
             return self._template.render(
-                messages=[{"role": m.role, "content": m.content} for m in messages],
+                messages=[_shown(message) for message in messages],
                 add_generation_prompt=answer,
                 # Templates of models that think aloud leave it out when told so.
                 enable_thinking=False,
-                tools=None,
+                tools=declared(tools) or None,
                 documents=None,
                 **self._tokens,
             )
         except (jinja2.TemplateError, TypeError, ValueError) as error:
             raise LlmError(f"the chat template refuses the conversation: {error}") from error
+
+
+def _shown(message: ChatMessage) -> dict[str, object]:
+    shown: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.calls:
+        shown["tool_calls"] = [used(use, parsed=True) for use in message.calls]
+    if message.call_id:
+        shown["tool_call_id"] = message.call_id
+    return shown
 
 
 def _without_system(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from s2s.core.channel import Channel
@@ -27,6 +28,7 @@ from s2s.core.messages import (
     EndOfResponse,
     LlmInput,
     PartialTranscript,
+    ResponseAsked,
     ResponseId,
     SessionEnd,
     TextEnding,
@@ -40,7 +42,8 @@ from s2s.core.messages import (
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.llm.base import ChatMessage, ChatModel
-from s2s.llm.history import History
+from s2s.llm.history import ChatHistory
+from s2s.llm.plan import AnswerPlan, Planning, requested
 from s2s.llm.sentences import SentenceStream, TextPiece, WordStream
 
 SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourself."
@@ -52,6 +55,27 @@ APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
 APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
 
 
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """How the answers of a session are made that a client steers."""
+
+    plan: Planning
+    key: Callable[[TurnId], str]
+    """Names the response to a turn."""
+    call_id: Callable[[], str]
+    """Names the next call."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What is being answered."""
+
+    response: ResponseId
+    plan: AnswerPlan
+    language: str | None
+    stopped_at_s: float
+
+
 class LlmHandler(Handler[LlmInput, TtsMessage]):
     """Answers transcripts.
 
@@ -60,6 +84,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         by_word: what speaks takes text while it is written: answers leave word by word.
         on_ending: takes what the model makes of the person's words, once for every transcript and
             maybe before it; must not wait.
+        steered: how a client wants its answers; without one they are words alone, and a failure is
+            said aloud.
     """
 
     name = "llm"
@@ -67,16 +93,18 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
     def __init__(
         self,
         model: ChatModel,
-        history: History,
+        history: ChatHistory,
         inbox: Channel[LlmInput],
         state: SessionState,
         *,
         summarise: bool = False,
         by_word: bool = False,
         on_ending: Callable[[TextEnding], object] = lambda _: None,
+        steered: Steered | None = None,
     ) -> None:
         self._model = model
         self._on_ending = on_ending
+        self._steered = steered
         self._inbox = inbox
         self._read = ""
         self._summarise = summarise
@@ -102,11 +130,15 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             case TranscriptFailed():
                 self._on_ending(TextEnding(message.turn, None, None))
                 return self._apologise(message, message.error)
+            case ResponseAsked():
+                plan = requested(message.request, self._history)
+                asked = _Asked(message.response, plan, None, self._state.clock.now())
+                return self._tell(asked, message)
             case SessionEnd():
                 return (message,)
 
     def failed(self, message: LlmInput | None, error: Exception) -> Iterable[TtsMessage]:
-        if isinstance(message, (Transcript, TranscriptFailed)):
+        if isinstance(message, (Transcript, TranscriptFailed, ResponseAsked)):
             yield from self._apologise(message, str(error))
 
     def deadline_s(self) -> float | None:
@@ -125,7 +157,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             if self._heard and self._heard == before:
                 self._looks = 0
                 self._history.make_room()
-                self._model.warm(self._history.prompt())
+                plan = self._plan(self._history.prompt())
+                self._model.warm(plan.messages, options=plan.options)
             return ()
         turns, messages = self._history.old_turns()
         prompt = [
@@ -144,13 +177,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._looks = 0
         self._history.reset()
 
-    def _response(self, message: Transcript | TranscriptFailed) -> ResponseId:
-        return ResponseId(
-            message.turn.turn_id,
-            message.turn.turn_revision,
-            message.cancel_generation,
-            f"response-{next(self._keys)}",
-        )
+    def _response(self, message: Answered) -> ResponseId:
+        if isinstance(message, ResponseAsked):
+            return message.response
+        turn = message.turn
+        named = self._steered.key(turn) if self._steered else f"response-{next(self._keys)}"
+        return ResponseId(turn.turn_id, turn.turn_revision, message.cancel_generation, named)
 
     def _read_along(self, message: PartialTranscript) -> Iterator[TtsMessage]:
         """Let the model read what is being said, so that only the end is new to it later:
@@ -159,50 +191,78 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         new = bool(message.text) and message.text != self._read
         if self._model.reads_ahead and newest and new:
             self._read = message.text
-            prompt = self._history.prompt(message.text)
-            self._tell_ending(message.turn, message.text, prompt)
-            self._model.warm(prompt)
+            plan = self._plan(self._history.prompt(message.text))
+            self._tell_ending(message.turn, message.text, plan)
+            self._model.warm(plan.messages, options=plan.options)
         return iter(())
 
-    def _tell_ending(self, turn: TurnId, text: str, prompt: Sequence[ChatMessage]) -> None:
+    def _plan(self, prompt: Sequence[ChatMessage]) -> AnswerPlan:
+        """How a turn is answered."""
+        return self._steered.plan(prompt) if self._steered else AnswerPlan(prompt)
+
+    def _tell_ending(self, turn: TurnId, text: str, plan: AnswerPlan) -> None:
         """Before anything is written: who decides whether the turn is over waits for this."""
         log_odds = None
         try:
-            log_odds = self._model.ending(prompt)
+            log_odds = self._model.ending(plan.messages, options=plan.options)
         finally:
             self._on_ending(TextEnding(turn, text.strip(), log_odds))
 
     def _answer(self, message: Transcript) -> Iterator[TtsMessage]:
         text = message.text.strip()
         response = self._response(message)
-        if not text or self._state.is_stale(response):
+        unwanted = not message.answered or self._state.is_silenced(message.turn.turn_id)
+        if text and unwanted and self._state.turns.is_latest(message.turn):
+            self._history.user(message.turn, text)
+            self._on_ending(TextEnding(message.turn, text, None))
+        if not text or unwanted or self._state.is_stale(response):
             return
         self._history.user(message.turn, text)
         self._open = response
-        self._tell_ending(message.turn, text, self._history.prompt())
-        for part in self._parts():
+        plan = self._plan(self._history.prompt())
+        self._tell_ending(message.turn, text, plan)
+        asked = _Asked(response, plan, message.language, message.speech_stopped_at_s)
+        yield from self._tell(asked, message)
+
+    def _tell(self, asked: _Asked, message: Transcript | ResponseAsked) -> Iterator[TtsMessage]:
+        """The answer in messages, up to its end."""
+        response, plan = asked.response, asked.plan
+        self._open = response
+        worded = False
+        for part in self._parts(plan):
             match part:
                 case TextPiece(text, ends):
-                    yield AssistantText(text, response)
-                    yield TtsInput(
-                        text,
-                        response,
-                        message.language,
-                        message.speech_stopped_at_s,
-                        ends=ends,
-                    )
+                    worded = True
+                    yield AssistantText(text, response, spoken=plan.spoken)
+                    if plan.spoken:
+                        yield TtsInput(
+                            text,
+                            response,
+                            asked.language,
+                            asked.stopped_at_s,
+                            plan.voice,
+                            plan.speed,
+                            ends=ends,
+                        )
                 case Call():
-                    yield ToolCall(part.name, part.arguments, response)
+                    call_id = self._steered.call_id() if self._steered else ""
+                    yield ToolCall(part.name, part.arguments, response, call_id)
                 case Withdrawn():
                     self._state.withdraw(response)
                     yield EndOfResponse(response, cleanup_only=True)
                     response = self._open = self._response(message)
         self._open = None
         self._looks = HEARD_LOOKS if self._model.reads_ahead else 0
-        stale = self._state.is_stale(response)
-        yield EndOfResponse(response, cleanup_only=stale, language=message.language)
+        yield EndOfResponse(
+            response,
+            cleanup_only=self._state.is_stale(response),
+            language=asked.language,
+            # A client is not told that nothing can be said, and calls alone are an answer to it.
+            spoken=plan.spoken and (worded or self._steered is None),
+            usage=plan.usage(self._model),
+        )
 
-    def _parts(self) -> Iterator[TextPiece | Call | Withdrawn]:
+    def _parts(self, plan: AnswerPlan) -> Iterator[TextPiece | Call | Withdrawn]:
         """The answer in pieces to be spoken and calls of tools, in order.
 
         `Withdrawn` takes back the pieces before it: they were thinking, which nothing had told.
@@ -211,7 +271,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         markup = MarkupFilter(opens_in_thought=self._opens_in_thought)
         self._work = Work.FIRST_SOUND  # until there is something to say
         said = False
-        for item in self._items(markup):
+        for item in self._items(plan, markup):
             match item:
                 case Visible():
                     parts: list[TextPiece | Call] = [*sentences.push(item.text)]
@@ -233,10 +293,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                 self._mark("first_sentence")
                 yield piece
 
-    def _items(self, markup: MarkupFilter) -> Iterator[Visible | Call | Withdrawn]:
+    def _items(
+        self, plan: AnswerPlan, markup: MarkupFilter
+    ) -> Iterator[Visible | Call | Withdrawn]:
         """What the model says, without what it writes around its words."""
-        prompt, stop = self._history.prompt(), self._state.stop_when(self._stale)
-        for given in self._model.stream(prompt, stop=stop, work=lambda: self._work):
+        stop = self._state.stop_when(self._stale)
+        for given in plan.stream(self._model, stop, lambda: self._work):
             self._mark("first_token")
             if isinstance(given, Call):
                 yield given
@@ -252,21 +314,30 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         if self._open is not None:
             self._state.mark(self._open, point)
 
-    def _apologise(
-        self, message: Transcript | TranscriptFailed, error: str
-    ) -> Iterator[TtsMessage]:
-        """End the response as failed, so that the person hears it."""
+    def _apologise(self, message: Answered, error: str) -> Iterator[TtsMessage]:
+        """End the response as failed, so that the person hears it; a client is told alone."""
         started, self._open = self._open, None
         response = started or self._response(message)
         if self._state.is_stale(response):
             if started is not None:
                 yield EndOfResponse(response, cleanup_only=True)
             return
-        heard = isinstance(message, Transcript)
-        apology = APOLOGY_NO_ANSWER if heard else APOLOGY_NOT_HEARD
-        yield AssistantText(apology, response)
-        yield TtsInput(apology, response, "en", message.speech_stopped_at_s, system_note=True)
-        yield EndOfResponse(response, error=error)
+        if self._steered is None and not isinstance(message, ResponseAsked):
+            heard = isinstance(message, Transcript)
+            apology = APOLOGY_NO_ANSWER if heard else APOLOGY_NOT_HEARD
+            yield AssistantText(apology, response)
+            yield TtsInput(apology, response, "en", message.speech_stopped_at_s, system_note=True)
+        if message_answered(message):
+            yield EndOfResponse(response, error=error, spoken=self._steered is None)
+
+
+Answered = Transcript | TranscriptFailed | ResponseAsked
+"""What a response is made to."""
+
+
+def message_answered(message: Answered) -> bool:
+    """Whether a response to `message` is wanted."""
+    return isinstance(message, ResponseAsked) or message.answered
 
 
 def _with_calls(items: Iterable[Item]) -> Iterator[Visible | Call | Withdrawn]:

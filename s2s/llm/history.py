@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
@@ -29,6 +30,28 @@ class _Exchange:
     def messages(self) -> list[ChatMessage]:
         user = [ChatMessage("user", self.user)]
         return [*user, ChatMessage("assistant", self.assistant)] if self.assistant else user
+
+
+class ChatHistory(Protocol):
+    """What the answering stage needs of a conversation; `History` says what each does."""
+
+    def user(self, turn: TurnId, text: str) -> None: ...
+
+    def make_room(self) -> None: ...
+
+    @property
+    def heard(self) -> str: ...
+
+    def prompt(self, saying: str = "", *, instructions: str | None = None) -> list[ChatMessage]: ...
+
+    @property
+    def has_old_turns(self) -> bool: ...
+
+    def old_turns(self) -> tuple[list[TurnId], list[ChatMessage]]: ...
+
+    def sum_up(self, turns: list[TurnId], summary: str) -> None: ...
+
+    def reset(self) -> None: ...
 
 
 class History:
@@ -95,18 +118,19 @@ class History:
                 if exchange.turn == response.turn:
                     exchange.assistant = text.strip()
 
-    def prompt(self, saying: str = "") -> list[ChatMessage]:
+    def prompt(self, saying: str = "", *, instructions: str | None = None) -> list[ChatMessage]:
         """The messages for the model: system, then as many of the newest turns as fit.
 
         Args:
             saying: what the person is saying right now, as if it were complete.
+            instructions: in place of the system prompt.
         """
         with self._lock:
             turns = [exchange.messages() for exchange in self._exchanges]
         if saying:
             turns.append([ChatMessage("user", saying)])
         messages: list[ChatMessage] = []
-        system = self._system()
+        system = self._system() if instructions is None else instructions
         left = self._max_tokens - self._count(system)
         for turn in reversed(turns):
             left -= sum(self._count(message.content) for message in turn)

@@ -15,8 +15,9 @@ from s2s.core.channel import Channel, Closed, Timeout
 from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, LlmError, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
 from s2s.llm.llama_engine import ChatEngine, ChatRequest, LlamaEngine
+from s2s.llm.tools import forcing_note
 from s2s.models.resources import Resources
 
 
@@ -86,15 +87,16 @@ class LlamaChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str]:
         """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
 
         The model runs in a thread of its own that ends with the iterator. `stop` is asked there.
         """
-        answer = _Answer(self._open_engine(), self._request(messages), stop, work)
+        answer = _Answer(self._open_engine(), self._request(messages, options), stop, work)
         return answer.pieces(self._config.timeout_s)
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         """Evaluate `messages` ahead of time.
 
         A user message at the end may be unfinished: what is the same in the end is not evaluated
@@ -103,11 +105,13 @@ class LlamaChat:
         ahead = list(messages)
         if not ahead or ahead[-1].role != "user":
             ahead.append(ChatMessage("user", ""))
-        self._open_engine().evaluate(self._request(ahead))
+        self._open_engine().evaluate(self._request(ahead, options))
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         """Whether the user's words are complete; see `s2s.llm.base.ChatModel`."""
-        return self._open_engine().ending(self._request(messages))
+        return self._open_engine().ending(self._request(messages, options))
 
     @property
     def reads_ahead(self) -> bool:
@@ -128,16 +132,18 @@ class LlamaChat:
             raise LlmError("the language model was used after it was closed.")
         return self._engine
 
-    def _request(self, messages: Sequence[ChatMessage]) -> ChatRequest:
+    def _request(self, messages: Sequence[ChatMessage], options: ChatOptions) -> ChatRequest:
         config = self._config
+        most = config.max_tokens
         return ChatRequest(
-            messages=tuple(messages),
-            max_tokens=config.max_tokens,
+            messages=(*messages, *forcing_note(options)),
+            max_tokens=most if options.max_tokens is None else min(most, options.max_tokens),
             temperature=config.temperature,
             top_p=config.top_p,
             repeat_penalty=config.repeat_penalty,
             seed=config.seed,
             stop_at=config.stop_at,
+            tools=options.tools,
         )
 
 

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from s2s.core.answering import ToolSchema
 from s2s.core.markup import opened_thought
 from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
@@ -53,6 +54,11 @@ class ChatRequest:
     repeat_penalty: float
     seed: int | None
     stop_at: tuple[str, ...]
+    tools: tuple[ToolSchema, ...] = ()
+
+    def shown(self, template: ChatTemplate) -> str:
+        """The conversation as text, with the answer opened."""
+        return template.render(self.messages, tools=self.tools)
 
 
 class ChatEngine(Protocol):
@@ -125,7 +131,7 @@ class LlamaEngine:
             room = self._open().room - len(prompt)
             if not self._show(prompt, take, work):
                 return
-            if take(opened_thought(self._template.render(request.messages))):
+            if take(opened_thought(request.shown(self._template))):
                 return
             words = GeneratedText(request.stop_at)
             for token in self._write(request, min(request.max_tokens, room), work):
@@ -187,7 +193,7 @@ class LlamaEngine:
     def _fitting(self, request: ChatRequest) -> tuple[int, ...]:
         """The conversation as tokens; there is room for one more."""
         room = self._open().room
-        prompt = self._prompt(self._template.render(request.messages))
+        prompt = self._prompt(request.shown(self._template))
         if len(prompt) >= room:
             raise too_long(len(prompt), room)
         return prompt
@@ -197,7 +203,7 @@ class LlamaEngine:
         not shown in so many letters."""
         content = request.messages[-1].content
         bare = without_last_mark(content)
-        shown = self._template.render(request.messages)
+        shown = request.shown(self._template)
         at = shown.rfind(content)
         if not bare or at < 0:
             return ()

@@ -14,8 +14,9 @@ from s2s.core.clock import SystemClock
 from s2s.core.markup import Call
 from s2s.core.setting import setting
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, LlmError, Urgency, estimate_tokens
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency, estimate_tokens
 from s2s.llm.chat_stream import ChatStream
+from s2s.llm.tools import declared, used
 from s2s.models.resources import Resources
 from s2s.system.remote import Remote, RemoteError, Reply, ServerConfig, Waits, stalled
 
@@ -59,6 +60,16 @@ class OpenAiChatConfig(ServerConfig):
     total_timeout_s: float = setting(120.0, "Longest time for one answer.")
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question."""
+
+    messages: Sequence[ChatMessage]
+    max_tokens: int | None
+    tools: Mapping[str, object]
+    """The fields of a request that are about tools."""
+
+
 class OpenAiChat:
     """Answers by asking a server. Calls may come from several threads."""
 
@@ -87,6 +98,7 @@ class OpenAiChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         """Yield the answer piece by piece; see `s2s.llm.base.ChatModel`.
 
@@ -95,11 +107,13 @@ class OpenAiChat:
         """
         config = self._config
         try:
-            yield from self._ask(messages, config.max_tokens, config.first_token_timeout_s, stop)
+            most = [n for n in (config.max_tokens, options.max_tokens) if n is not None]
+            asked = _Asked(messages, min(most, default=None), _tool_fields(options))
+            yield from self._ask(asked, config.first_token_timeout_s, stop)
         except RemoteError as error:
             raise LlmError(str(error)) from error
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         """Ask for one token, so that the server loads the model and evaluates `messages`.
 
         A server that cannot yet is told of: the questions come later.
@@ -111,7 +125,8 @@ class OpenAiChat:
         if not ahead or ahead[-1].role != "user":
             ahead.append(ChatMessage("user", "Hello."))
         try:
-            for _ in self._ask(ahead, 1, self._config.loading_timeout_s, lambda: False):
+            asked = _Asked(ahead, 1, _tool_fields(options))
+            for _ in self._ask(asked, self._config.loading_timeout_s, lambda: False):
                 pass
         except (RemoteError, LlmError) as error:
             if isinstance(error, RemoteError) and error.final:
@@ -123,7 +138,9 @@ class OpenAiChat:
         """Each request would be paid for, and few servers keep what they evaluated."""
         return False
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         """None: few servers tell probabilities, and each would be a request of its own."""
         return None
 
@@ -137,20 +154,14 @@ class OpenAiChat:
 
     # --- one question -----------------------------------------------------------------------------
 
-    def _ask(
-        self,
-        messages: Sequence[ChatMessage],
-        max_tokens: int | None,
-        busy_s: float,
-        stop: Callable[[], bool],
-    ) -> Iterator[str | Call]:
+    def _ask(self, asked: _Asked, busy_s: float, stop: Callable[[], bool]) -> Iterator[str | Call]:
         for left in reversed(range(TRIES)):
-            options = self._options(max_tokens)
-            with self._send(messages, options, busy_s, stop) as reply:
+            options = self._options(asked)
+            with self._send(asked.messages, options, busy_s, stop) as reply:
                 try:
                     _ = reply.content_type
                 except RemoteError as error:
-                    if left and self._adapt(error, options, messages):
+                    if left and self._adapt(error, options, asked.messages):
                         continue
                     raise
                 yield from self._read(reply, stop)
@@ -167,7 +178,7 @@ class OpenAiChat:
         waits = Waits(
             config.first_token_timeout_s, config.gap_timeout_s, config.total_timeout_s, busy_s
         )
-        written = [{"role": m.role, "content": m.content} for m in self._taken(messages)]
+        written = [_written(message) for message in self._taken(messages)]
         sent = cast("list[ChatCompletionMessageParam]", written)
         return self._remote.ask(
             lambda client, headers: client.chat.completions.with_streaming_response.create(
@@ -181,11 +192,11 @@ class OpenAiChat:
             stop,
         )
 
-    def _options(self, max_tokens: int | None) -> dict[str, object]:
+    def _options(self, asked: _Asked) -> dict[str, object]:
         """The fields of a request that may be missing."""
         config = self._config
         ours: dict[str, object] = {
-            self._limit_field: max_tokens,
+            self._limit_field: asked.max_tokens,
             "temperature": config.temperature,
             "top_p": config.top_p,
             "seed": config.seed,
@@ -193,7 +204,7 @@ class OpenAiChat:
         ours = {key: value for key, value in ours.items() if key not in self._refused}
         return {
             key: value
-            for key, value in (ours | dict(config.extra_body)).items()
+            for key, value in (ours | dict(config.extra_body) | dict(asked.tools)).items()
             if value is not None
         }
 
@@ -257,3 +268,21 @@ class OpenAiChat:
                 raise
         if not stop():
             yield from stream.finish()
+
+
+def _tool_fields(options: ChatOptions) -> dict[str, object]:
+    if not options.tools:
+        return {}
+    choice: object = options.tool_choice
+    if options.forced_tool is not None:
+        choice = {"type": "function", "function": {"name": options.forced_tool}}
+    return {"tools": declared(options.tools), "tool_choice": choice}
+
+
+def _written(message: ChatMessage) -> dict[str, object]:
+    written: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.calls:
+        written["tool_calls"] = [used(use, parsed=False) for use in message.calls]
+    if message.call_id:
+        written["tool_call_id"] = message.call_id
+    return written

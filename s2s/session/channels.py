@@ -13,7 +13,7 @@ from s2s.core.channel import Channel
 from s2s.core.clock import Clock
 from s2s.core.handler import AnyStage, Handler, Stage
 from s2s.core.messages import LlmInput, SenderInput, SttInput, TtsMessage
-from s2s.transport.playback import Playback
+from s2s.transport.output import SoundOutput
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsSettings
 from s2s.turns.handler import TurnInput
@@ -67,7 +67,7 @@ class Channels:
         )
 
 
-def sound_waiting(synthesizer: Synthesizer, settings: TtsSettings, playback: Playback) -> int:
+def sound_waiting(synthesizer: Synthesizer, settings: TtsSettings, playback: SoundOutput) -> int:
     """Blocks between synthesis and playback: what the voice makes ahead, and what a slow one must
     have made before it begins, less what the playback buffer holds."""
     ahead_s = max(synthesizer.capabilities.ahead_s, settings.head_start_s(settings.max_coalesced_s))

@@ -11,7 +11,7 @@ from s2s.core.events import Event, SpeechStopped
 from s2s.core.handler import AnyStage
 from s2s.core.messages import TurnId
 from s2s.core.watchdog import Watchdog
-from s2s.transport.playback import Playback
+from s2s.transport.output import SoundOutput
 
 
 class Standstill:
@@ -27,8 +27,12 @@ class Standstill:
         if isinstance(event, SpeechStopped):
             self._asked = event.turn
 
+    def owes(self, turn: TurnId) -> None:
+        """An answer to `turn` is owed, though nobody spoke."""
+        self._asked = turn
+
     def look(
-        self, now_s: float, stages: Sequence[AnyStage], playback: Playback, *, listening: bool
+        self, now_s: float, stages: Sequence[AnyStage], playback: SoundOutput, *, listening: bool
     ) -> str | None:
         """What stands still for too long, in words, once for each standstill; else None.
 

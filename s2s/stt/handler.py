@@ -12,6 +12,7 @@ from s2s.core.handler import Handler
 from s2s.core.messages import (
     LlmInput,
     PartialTranscript,
+    ResponseAsked,
     SessionEnd,
     Speech,
     SttInput,
@@ -59,8 +60,12 @@ class SttHandler(Handler[SttInput, LlmInput]):
         match message:
             case Speech():
                 return self._transcribe(self._newest(message))
-            case SessionEnd():
+            case ResponseAsked() | SessionEnd():
                 return (message,)
+
+    def set_language(self, language: str | None) -> None:
+        """What is spoken from the next turn on. From any thread."""
+        self._language = language
 
     def failed(self, message: SttInput | None, error: Exception) -> Iterable[LlmInput]:
         if isinstance(message, Speech) and message.final and not self._stale(message):
@@ -69,6 +74,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
                 message.turn,
                 message.cancel_generation,
                 message.speech_stopped_at_s,
+                message.answered,
             )
 
     def end_session(self) -> None:
@@ -110,6 +116,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
                 speech.turn,
                 speech.cancel_generation,
                 speech.speech_stopped_at_s,
+                speech.answered,
             )
 
     def _hear(self, speech: Speech) -> Transcription:

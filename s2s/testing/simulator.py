@@ -16,7 +16,7 @@ from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.events import Event
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import Session
@@ -166,6 +166,7 @@ class ScriptedChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
         self.clock.wait_until(self.clock.now() + self.costs.first_token_s)
@@ -180,10 +181,12 @@ class ScriptedChat:
     def reads_ahead(self) -> bool:
         return True
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         """Nothing to load."""
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         """It has no opinion."""
         return None
 

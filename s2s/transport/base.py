@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Protocol
 
 from s2s.core.messages import AudioIn
-from s2s.transport.playback import Playback
+from s2s.transport.output import SoundOutput
 
 
 class Transport(Protocol):
     """A microphone and a loudspeaker of some kind."""
 
     @property
-    def playback(self) -> Playback:
-        """The buffer that it plays from."""
+    def playback(self) -> SoundOutput:
+        """Where the answer goes."""
         ...
 
     @property

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from s2s.core.events import (
+    CancelReason,
     Event,
     ProvisionalStart,
     ResponseDone,
@@ -18,7 +19,7 @@ from s2s.core.events import (
     ResponseStatus,
     TakenBack,
 )
-from s2s.core.messages import ResponseId
+from s2s.core.messages import ResponseId, TokenUsage
 from s2s.core.state import SessionState
 from s2s.transport.playback import Played
 
@@ -36,6 +37,9 @@ class OpenResponse:
     """What is to be told of it once its turn is committed; None when that has been told."""
     finished: Played | None = None
     """All of it was played, while its turn was not committed."""
+    usage: TokenUsage | None = None
+    reason: CancelReason | None = None
+    """Why it is being cancelled."""
 
 
 class Responses:
@@ -119,7 +123,11 @@ class Responses:
                 return True
             if played:
                 self._played(response, played, status == "completed")
-            self._events(ResponseDone(response, status, played, error))
+            usage = opened.usage
+            if status == "completed" and usage is not None and usage.limited:
+                status = "incomplete"
+            reason = opened.reason if status == "cancelled" else None
+            self._events(ResponseDone(response, status, played, error, reason, usage))
             return True
 
     def all(self) -> list[ResponseId]:

@@ -24,7 +24,8 @@ from s2s.core.messages import (
     TurnId,
 )
 from s2s.core.state import SessionState
-from s2s.transport.playback import Playback, Played
+from s2s.transport.output import SoundOutput
+from s2s.transport.playback import Played
 from s2s.transport.responses import PlayedSink, Responses
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,16 @@ class Sender(Handler[SenderInput, SenderInput]):
 
     def __init__(
         self,
-        playback: Playback,
+        playback: SoundOutput,
         state: SessionState,
         played: PlayedSink,
+        *,
+        failure_heard: bool = True,
     ) -> None:
+        """`failure_heard`: who heard nothing of an answer that failed hears a tone."""
         self._playback = playback
+        self._state = state
+        self._failure_heard = failure_heard
         self._scope = state.scope
         self._turns = state.turns
         self._metrics = state.metrics
@@ -135,15 +141,16 @@ class Sender(Handler[SenderInput, SenderInput]):
         self._sound_failure(failure)
 
     def _stale(self, response: ResponseId) -> bool:
-        """It was interrupted or taken back."""
+        """It was interrupted, silenced or taken back."""
         interrupted = self._scope.is_stale(response.cancel_generation)
-        return interrupted or self._turns.is_superseded(response.turn)
+        silenced = self._state.is_silenced(response.turn_id)
+        return interrupted or silenced or self._turns.is_superseded(response.turn)
 
     def _say(self, message: AssistantText) -> None:
         response = message.response
         if message.instead_of is not None:
             self.responses.tell(response, NothingSpoken(response, message.instead_of))
-        self.responses.tell(response, AnswerText(response, message.text))
+        self.responses.tell(response, AnswerText(response, message.text, message.spoken))
 
     def _play(self, message: AudioOut) -> None:
         response = message.response
@@ -161,10 +168,13 @@ class Sender(Handler[SenderInput, SenderInput]):
                 self._take_back(response)
             self.responses.end(response, "cancelled", "")
             return
+        if (opened := self.responses.get(response)) is not None:
+            opened.usage = message.usage
         if message.error is not None:
             self._fail(response, message.error)
         elif not self._playback.finish(response):
-            self.responses.open(response)  # an answer without sound, or without anything
+            # an answer without sound, or without anything
+            self.responses.open(response).usage = message.usage
             self.responses.end(response, "completed", "")
             self._metrics.finish(response.turn)
 
@@ -186,6 +196,9 @@ class Sender(Handler[SenderInput, SenderInput]):
             self._sound_failure(response)
 
     def _sound_failure(self, response: ResponseId) -> None:
+        if not self._failure_heard:
+            self.responses.end(response, "failed", "", self.responses.open(response).error)
+            return
         for block in _failure_tone(self._playback.rate_hz):
             self._playback.write(block, response, "", stale=lambda: self._stale(response))
         self._playback.finish(response)

@@ -40,6 +40,7 @@ from s2s.tts.marks import SoundAhead, SpokenText, whole_words
 from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
 from s2s.tts.speak import Synthesis, speak, speak_written, takes_words
 from s2s.tts.speech_time import BASE_S, estimate_seconds
+from s2s.tts.tempo import paced
 from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
 from s2s.tts.unspoken import is_answer, unspoken_phrase
@@ -129,7 +130,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         match message:
             case AssistantText() | ToolCall():
                 self._texts.append(message)  # leaves with the sound it belongs to
-                return ()
+                shown = isinstance(message, AssistantText) and not message.spoken
+                return self._show(message.response) if shown else ()
             case TtsInput():
                 return self._speak(message)
             case EndOfResponse():
@@ -178,16 +180,21 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         )
         if latest and not message.cleanup_only:
             error = message.error
-            if not self._sounded and error is None:
+            if not self._sounded and error is None and message.spoken:
                 yield from self._say_nothing_spoken(message)
                 error = None if self._sounded else "the voice made no sound"
             yield from self._take_texts()
             silence = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
             if self._sounded and self._told != self._spoken:  # it ends in code, or emoji
                 yield AudioOut(silence, response, self._spoken)
-            yield AudioResponseDone(response, error)
+            yield AudioResponseDone(response, error, usage=message.usage)
         elif response.response_key is not None:
             yield AudioResponseDone(response, message.error, cleanup_only=True)
+
+    def _show(self, response: ResponseId) -> Iterator[SenderInput]:
+        """Let out what no sound follows, once the answer may begin."""
+        if begin_after_grace(self._state, response):
+            yield from self._take_texts()
 
     def _say_nothing_spoken(self, end: EndOfResponse) -> Iterator[SenderInput]:
         """Say a sentence in place of an answer of which nothing could be spoken."""
@@ -359,7 +366,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 left += len(frame)
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        for chunk in each(synthesis.chunks, self._shift):
+        for chunk in each(paced(synthesis.chunks, model_hz, first.speed), self._shift):
             work_s += clock.now() - asked_s
             self._ahead.took(clock.now() - asked_s)
             reads_on()

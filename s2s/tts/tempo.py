@@ -7,14 +7,31 @@ there. Any split into chunks gives the same samples.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, nullcontext
+from dataclasses import replace
+
 import numpy as np
 
 from s2s.core.audio import Block, empty
+from s2s.tts.base import AudioChunk
 
 SLOWEST, FASTEST = 0.5, 2.0
 _STEP_S = 0.015
 _SEARCH_S = 0.008
 """Longer than half a period of a low voice (70 Hz: 14 ms), so that some place always fits."""
+
+
+def paced(chunks: Iterable[AudioChunk], rate_hz: int, speed: float) -> Iterator[AudioChunk]:
+    """`chunks` at `speed` times their pace, as far as that goes; closing it closes them."""
+    if speed == 1.0:
+        yield from chunks
+        return
+    tempo = Tempo(rate_hz, min(max(speed, SLOWEST), FASTEST))
+    with closing(chunks) if isinstance(chunks, Generator) else nullcontext():
+        for chunk in chunks:
+            yield replace(chunk, samples=tempo.push(chunk.samples))
+        yield AudioChunk(tempo.flush())
 
 
 class Tempo:

@@ -11,7 +11,7 @@ import pytest
 from s2s.bench.answer import Diary, Look, WatchedChat, WatchedVoice, draw
 from s2s.core.markup import Call
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
 from s2s.tts.base import AudioChunk, Capabilities, FedSynthesizer, WrittenText
 
 
@@ -24,10 +24,11 @@ class Chat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         yield from ["Whales", " live", " in the", Call("lamp", "{}"), " sea", "."]
 
-    def warm(self, messages: object) -> None: ...
+    def warm(self, messages: object, *, options: ChatOptions = PLAIN) -> None: ...
 
     def count_tokens(self, text: str) -> int:
         return len(text)

@@ -27,7 +27,7 @@ from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, LlmError, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
 from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, HEARD_LOOKS, LlmHandler
 from s2s.llm.history import History
 
@@ -52,6 +52,7 @@ class Chat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
         for number, word in enumerate(self.answer.split(" ")):
@@ -60,10 +61,12 @@ class Chat:
                 return
             yield f"{word} "
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         self.read.append(messages[-1].content)
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         self.judged.append(messages[-1].content)
         return self.log_odds
 
@@ -259,7 +262,9 @@ def test_a_model_that_tells_nothing_or_fails_is_not_waited_for() -> None:
     rig.send(transcript("hello"))
     assert rig.endings == [TextEnding(TURN, "hello", None)]
 
-    def fail(messages: Sequence[ChatMessage]) -> float | None:
+    def fail(
+        messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         raise LlmError("the graph broke")
 
     rig.chat.ending = fail

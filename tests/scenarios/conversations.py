@@ -13,7 +13,7 @@ from s2s.core.events import Heard, Interruption, ResponseDone, ResponseStarted
 from s2s.core.markup import Call
 from s2s.core.messages import AudioIn
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
 from s2s.session.models import Models
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation, tone
 from s2s.transport.playback import Playback
@@ -145,6 +145,7 @@ class _HungChat:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         for number, token in enumerate(self.models.chat.stream(messages, stop=stop)):
             if number == self.hung.after_tokens:
@@ -153,10 +154,12 @@ class _HungChat:
 
     reads_ahead = False
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None:
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         """Nothing to load."""
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         return None
 
     def count_tokens(self, text: str) -> int:

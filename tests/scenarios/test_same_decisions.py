@@ -12,7 +12,7 @@ from s2s.core.clock import Clock
 from s2s.core.events import SpeechStopped
 from s2s.core.messages import TurnId
 from s2s.core.speculation import SpeculativeTurns
-from s2s.llm.base import ChatMessage
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions
 from s2s.session.models import Models
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import (
@@ -47,7 +47,9 @@ class _ReadsAlong(ScriptedChat):
 
     jitter: _Jitter | None = None
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         assert self.jitter is not None
         self.jitter.spend(0.03)
         words = messages[-1].content.split()

@@ -16,7 +16,7 @@ from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.core.clock import Clock
 from s2s.core.markup import Call
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, ChatModel, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.session.models import Models
@@ -108,6 +108,7 @@ class _LongWinded(_Costed):
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         started_s = time.perf_counter()
         tokens = self._inner.stream(messages, stop=stop)

@@ -1,0 +1,1 @@
+"""A session that a client steers: what it adds to a conversation of its own."""

@@ -1,0 +1,317 @@
+"""The stages of a client's session, between its transport and what it is told: wiring alone.
+
+Five threads: the client's input, turns, stt, llm, and tts with the sender behind it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s2s.core.cancel import CancelScope
+from s2s.core.channel import Channel, Closed
+from s2s.core.clock import Clock, Worker
+from s2s.core.control import Answering, Hearing, ResponseRequest
+from s2s.core.events import (
+    AnswerText,
+    Event,
+    EventSink,
+    ResponseDone,
+    ResponseStarted,
+    ToolCalled,
+    TurnCommitted,
+)
+from s2s.core.handler import AnyStage, Stage
+from s2s.core.messages import (
+    AudioIn,
+    LlmInput,
+    PartialTranscript,
+    ResponseAsked,
+    ResponseId,
+    SttInput,
+    TtsMessage,
+    TurnId,
+)
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
+from s2s.llm.base import ChatMessage
+from s2s.llm.conversation import Conversation, answer_call
+from s2s.llm.handler import LlmHandler, Steered
+from s2s.llm.plan import AnswerPlan, planned
+from s2s.session.channels import LLM_WAITING, MIC_WINDOWS, STT_WAITING, TTS_WAITING
+from s2s.session.client.beside import Beside
+from s2s.session.client.floor import ClientFloor
+from s2s.session.client.orders import ClientInput
+from s2s.session.client.sounds import ItemSounds
+from s2s.session.client.stages import SenderOutlet, TellingStt
+from s2s.session.client.telling import TurnTelling
+from s2s.session.client.turns import ClientTurns, TurnsParts
+from s2s.session.config import SessionConfig
+from s2s.session.models import Models
+from s2s.session.recent_speech import RecentSpeech
+from s2s.session.standstill import Standstill
+from s2s.stt.handler import SttHandler
+from s2s.transport.client_transport import ClientTransport
+from s2s.transport.sender import Sender
+from s2s.tts.handler import TtsHandler, TtsSettings
+from s2s.tts.speak import takes_words
+
+log = logging.getLogger(__name__)
+
+JOIN_S = 2.0
+"""What ending a session takes at most, for all its threads together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is left of a session that was closed, for one that goes on with it."""
+
+    conversation: Conversation
+    sounds: ItemSounds
+
+
+@dataclass(slots=True)
+class ClientSettings:
+    """What the client says of itself; `answering` and `hearing` as they are now."""
+
+    session_id: str
+    """Part of every id; none was ever used before, not even by the session that `kept` is of."""
+    answering: Answering
+    hearing: Hearing
+    kept: Kept | None = None
+
+
+class ClientStages:
+    """A conversation with a client that runs from `start` to `close`."""
+
+    def __init__(
+        self,
+        models: Models,
+        transport: ClientTransport,
+        config: SessionConfig,
+        settings: ClientSettings,
+        events: EventSink,
+        clock: Clock,
+    ) -> None:
+        self.clock = clock
+        self.metrics = Metrics()
+        self.settings = settings
+        self.transport = transport
+        self.playback = transport.playback
+        kept = settings.kept or Kept(_conversation(config, models, settings), ItemSounds())
+        self.conversation, self.sounds = kept.conversation, kept.sounds
+        self.conversation.instructions = settings.answering.instructions
+        self.input_from = 0
+        """Samples of the client's that belong to turns that are over."""
+        self._sink = events
+        self._calls = itertools.count(1)
+        self._closed = False
+        self.standstill = Standstill(config.standstill_s)
+        self._recent = RecentSpeech()
+        scope, turns = CancelScope(clock), SpeculativeTurns(clock)
+        self.state = SessionState(scope, turns, clock, self.metrics, self._on_event, models.compute)
+        self.telling = TurnTelling(
+            self._tell, self.conversation.committed, lambda: self.settings.hearing.transcribes
+        )
+        self.sender = Sender(
+            self.playback, self.state, self.conversation.played, failure_heard=False
+        )
+        self.floor = ClientFloor(
+            self.playback, self.sender, self._recent, self.state, self.conversation, self.telling
+        )
+        self.playback.on_shortened = self._shortened
+        self._steered = Steered(self._plan, self.key, self._call_id)
+        self.beside = Beside(
+            models, self.conversation, self.state, self._tell, self.playback, self._steered
+        )
+        self._build(models, config)
+        self._worker: Worker | None = None
+
+    def _build(self, models: Models, config: SessionConfig) -> None:
+        """The stages, and the channels between them."""
+        clock, state, hearing = self.clock, self.state, self.settings.hearing
+        self._input: Channel[ClientInput] = Channel(MIC_WINDOWS, clock=clock, name="mic")
+        self._speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
+        self._transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
+        answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
+        parts = TurnsParts(
+            models, self.floor, state, config.turns, self.telling, self.sounds, self._ask
+        )
+        self._turns = ClientTurns(parts, hearing, self.settings.session_id)
+        self._stt = SttHandler(
+            models.transcriber,
+            self._speech,
+            state,
+            language=hearing.language or config.language,
+            on_partial=self._partial,
+        )
+        llm = LlmHandler(
+            models.chat,
+            self.conversation,
+            self._transcripts,
+            state,
+            by_word=takes_words(models.synthesizer, models.tts_rtf),
+            on_ending=self._input.offer,
+            steered=self._steered,
+        )
+        settings = TtsSettings(
+            self.playback.rate_hz,
+            speculative=config.speculative_tts,
+            real_time_factor=models.tts_rtf,
+        )
+        tts = TtsHandler(models.synthesizer, answer, state, settings)
+        stt = TellingStt(self._stt, self.telling)
+        self.stages: tuple[AnyStage, ...] = (
+            Stage(self._turns, self._input, self._speech, clock),
+            Stage(stt, self._speech, self._transcripts, clock),
+            Stage(llm, self._transcripts, answer, clock),
+            Stage(tts, answer, SenderOutlet(self.sender), clock),
+        )
+        self._language = config.language
+
+    def start(self) -> None:
+        for stage in self.stages:
+            stage.start()
+        self._worker = self.clock.start(
+            lambda: self.transport.run(self._hear, self._tick), "s2s-client"
+        )
+
+    def close(self) -> None:
+        """End every thread within `JOIN_S`; nothing is told after it. Idempotent."""
+        if self._closed:
+            return
+        self.state.scope.cancel()
+        self.state.turns.reset()
+        self.playback.close()
+        self.transport.stop()
+        for stage in self.stages:
+            stage.inbox.close(discard=True)
+        until_s = self.clock.now() + JOIN_S
+        for stage in self.stages:
+            if not stage.join(max(0.0, until_s - self.clock.now())):
+                log.warning("%s still runs: its model does not stop", stage.name)
+        if self._worker is not None:
+            self._worker.join(max(0.0, until_s - self.clock.now()))
+        self.beside.close(lambda: until_s - self.clock.now())
+        self.floor.end("client_cancelled")
+        self._closed = True
+
+    def order(self, order: ClientInput, *, whole: bool = False) -> None:
+        """Let the stages deal with `order`, behind all that the client said before it."""
+        self.transport.after_heard(lambda: self._put(order), whole=whole)
+
+    def set_language(self, language: str | None) -> None:
+        """What is spoken from the next turn on; None: the configured one."""
+        self._stt.set_language(language or self._language)
+
+    def key(self, turn: TurnId) -> str:
+        """Names the response to a turn."""
+        return f"resp_{turn.turn_id}"
+
+    def commit_turn(self, turn: TurnId) -> None:
+        """A turn that nobody spoke, and that is certain."""
+        self.state.turns.observe(turn, grace_until_s=self.clock.now())
+        self.state.turns.commit(turn)
+
+    @property
+    def quiet(self) -> bool:
+        """The person is silent, nothing is being answered, nothing is believed to play."""
+        return (
+            self._turns.quiet
+            and all(stage.idle for stage in self.stages)
+            and not self.floor.playing
+        )
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _put(self, message: ClientInput) -> None:
+        try:
+            self._input.put(message)
+        except Closed:
+            self.transport.stop()
+
+    def _hear(self, window: AudioIn) -> None:
+        self._put(window)
+
+    def _tick(self) -> bool:
+        self.state.compute.observe()
+        for report in self.playback.reports():
+            self.sender.on_played(report)
+        self.sender.settle()
+        error = self.standstill.look(
+            self.clock.now(), self.stages, self.playback, listening=self._turns.quiet
+        )
+        if error is not None:
+            log.error("%s: the answer is given up", error)
+            self._give_up(self.standstill.take_asked(), error)
+        return self.quiet
+
+    def _give_up(self, turn: TurnId | None, error: str) -> None:
+        owed = turn is not None and turn.turn_id in self.telling.owed
+        if owed and turn is not None and self.floor.active is None:
+            self.telling.settled(turn.turn_id)
+            self.sender.responses.open(self._response(turn))
+        self.floor.give_up(error)
+
+    def _partial(self, partial: PartialTranscript) -> None:
+        """On the recogniser's thread, which must not wait."""
+        self.telling.partial(partial.turn, partial.text, partial.stable)
+        if not self._input.offer(partial):
+            log.debug("turns is behind: a partial transcript was skipped")
+        if not len(self._transcripts) and not len(self._speech) and self.settings.hearing.answers:
+            self._transcripts.offer(partial)  # to read ahead, while nothing newer is on its way
+
+    def _ask(self, turn: TurnId) -> None:
+        """Answer a turn in which nobody said anything."""
+        request = ResponseRequest(self.key(turn), self.settings.answering)
+        self._transcripts.offer(ResponseAsked(request, self._response(turn)))
+
+    def _plan(self, messages: Sequence[ChatMessage]) -> AnswerPlan:
+        return planned(messages, self.settings.answering)
+
+    def _call_id(self) -> str:
+        return f"call_{self.settings.session_id}-{next(self._calls)}"
+
+    def _response(self, turn: TurnId) -> ResponseId:
+        generation = self.state.scope.generation
+        return ResponseId(turn.turn_id, turn.turn_revision, generation, self.key(turn))
+
+    def _shortened(self, response: ResponseId, heard: str) -> None:
+        self.conversation.played(response, heard, False)
+
+    def _on_event(self, event: Event) -> None:
+        """Everything that the stages tell: remembered, and passed on."""
+        self.standstill.on_event(event)
+        self._recent.on_event(event)
+        match event:
+            case ResponseStarted(response=response):
+                self.telling.committed(response.turn)
+                self.telling.settled(response.turn_id)
+            case AnswerText(response=response):
+                self.conversation.told(response, event.text, spoken=event.spoken)
+            case ToolCalled():
+                call = answer_call(event.call_id, event.name, event.arguments)
+                self.conversation.called(call)
+            case ResponseDone(response=response, status=status):
+                self.conversation.done(response, whole=status == "completed")
+            case _:
+                pass
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, TurnCommitted) and self.settings.hearing.detection is not None:
+            self.input_from = self.transport.heard_samples
+        if not self._closed:
+            self._sink(event)
+
+
+def _conversation(config: SessionConfig, models: Models, settings: ClientSettings) -> Conversation:
+    return Conversation(
+        settings.answering.instructions,
+        max_turns=config.history_turns,
+        max_tokens=config.history_tokens,
+        count_tokens=models.chat.count_tokens,
+    )
