@@ -54,7 +54,7 @@ class _Entry:
     """It is in the model's context."""
 
 
-class Conversation:
+class ConversationItems:
     """`s2s.llm.history.ChatHistory` made of items.
 
     Args:

@@ -28,6 +28,11 @@ from s2s.core.events import (
     StopHeard,
     TakenBack,
     ToolCalled,
+    TurnBegan,
+    TurnCommitted,
+    TurnEnded,
+    TurnTranscript,
+    TurnTranscriptFailed,
 )
 from s2s.core.messages import ResponseId, TurnId
 
@@ -85,6 +90,11 @@ SHOWN: list[tuple[Event, str]] = [
     (ResponseDone(RESPONSE, "failed", "", "no model"), "     failed: no model\n"),
     (Interruption("duck", 0), ""),
     (Interruption("cancel", 0, "stop word"), "     (interrupted: stop word)\n"),
+    (TurnBegan("item_t", 0), ""),
+    (TurnEnded("item_t", 900), ""),
+    (TurnCommitted("item_t", None), ""),
+    (TurnTranscript("item_t", "what time", "what time", final=True), ""),
+    (TurnTranscriptFailed("item_t", "no model"), ""),
     (Notice("[red]lost[/red]"), "[red]lost[/red]\n"),
 ]
 

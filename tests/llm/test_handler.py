@@ -262,9 +262,7 @@ def test_a_model_that_tells_nothing_or_fails_is_not_waited_for() -> None:
     rig.send(transcript("hello"))
     assert rig.endings == [TextEnding(TURN, "hello", None)]
 
-    def fail(
-        messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
-    ) -> float | None:
+    def fail(messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> float | None:
         raise LlmError("the graph broke")
 
     rig.chat.ending = fail

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from s2s.core.events import CancelReason
 from s2s.core.messages import ResponseId, TurnId
 from s2s.core.state import SessionState
-from s2s.llm.conversation import Conversation
+from s2s.llm.conversation import ConversationItems
 from s2s.session.client.telling import TurnTelling
 from s2s.session.recent_speech import RecentSpeech
 from s2s.transport.client_playback import ClientPlayback
@@ -23,7 +23,7 @@ class ClientFloor:
         sender: Sender,
         recent: RecentSpeech,
         state: SessionState,
-        conversation: Conversation,
+        conversation: ConversationItems,
         telling: TurnTelling,
     ) -> None:
         self.recent = recent

@@ -22,7 +22,7 @@ from s2s.core.items import Item, MessageItem, SoundPart
 from s2s.core.messages import ResponseAsked, ResponseId, TurnId
 from s2s.core.metrics import Metrics
 from s2s.session.client.orders import ClearInput, CommitInput, GivenSound, HearBy
-from s2s.session.client.wiring import ClientSettings, ClientStages, Kept
+from s2s.session.client.wiring import ClientSettings, ClientStages, KeptSession
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.transport.client_transport import ClientTransport
@@ -46,9 +46,9 @@ class ClientSession:
         return self._run.metrics
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> KeptSession:
         """What the next session may go on with, once this one is closed."""
-        return Kept(self._run.conversation, self._run.sounds)
+        return KeptSession(self._run.conversation, self._run.sounds)
 
     @property
     def quiet(self) -> bool:
@@ -147,7 +147,7 @@ class ClientSession:
 
 
 class ClientSessions:
-    """Opens sessions on models that are loaded once: `s2s.transport.client_transport.OpenSession`."""
+    """Opens sessions on models that are loaded once, as `OpenSession` of the transport."""
 
     def __init__(
         self, models: Models, config: SessionConfig, *, clock: Callable[[], Clock] = SystemClock
@@ -167,7 +167,7 @@ class ClientSessions:
         kept: object | None = None,
     ) -> ClientSession:
         """Begin a session. `kept` is that of a session that was closed."""
-        earlier = kept if isinstance(kept, Kept) else None
+        earlier = kept if isinstance(kept, KeptSession) else None
         settings = ClientSettings(session_id, answering, hearing, earlier)
         clock = self._clock()
         return ClientSession(

@@ -38,7 +38,7 @@ from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.llm.base import ChatMessage
-from s2s.llm.conversation import Conversation, answer_call
+from s2s.llm.conversation import ConversationItems, answer_call
 from s2s.llm.handler import LlmHandler, Steered
 from s2s.llm.plan import AnswerPlan, planned
 from s2s.session.channels import LLM_WAITING, MIC_WINDOWS, STT_WAITING, TTS_WAITING
@@ -66,10 +66,10 @@ JOIN_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSession:
     """What is left of a session that was closed, for one that goes on with it."""
 
-    conversation: Conversation
+    conversation: ConversationItems
     sounds: ItemSounds
 
 
@@ -81,7 +81,7 @@ class ClientSettings:
     """Part of every id; none was ever used before, not even by the session that `kept` is of."""
     answering: Answering
     hearing: Hearing
-    kept: Kept | None = None
+    kept: KeptSession | None = None
 
 
 class ClientStages:
@@ -101,7 +101,7 @@ class ClientStages:
         self.settings = settings
         self.transport = transport
         self.playback = transport.playback
-        kept = settings.kept or Kept(_conversation(config, models, settings), ItemSounds())
+        kept = settings.kept or KeptSession(_conversation(config, models, settings), ItemSounds())
         self.conversation, self.sounds = kept.conversation, kept.sounds
         self.conversation.instructions = settings.answering.instructions
         self.input_from = 0
@@ -308,8 +308,10 @@ class ClientStages:
             self._sink(event)
 
 
-def _conversation(config: SessionConfig, models: Models, settings: ClientSettings) -> Conversation:
-    return Conversation(
+def _conversation(
+    config: SessionConfig, models: Models, settings: ClientSettings
+) -> ConversationItems:
+    return ConversationItems(
         settings.answering.instructions,
         max_turns=config.history_turns,
         max_tokens=config.history_tokens,
