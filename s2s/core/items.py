@@ -83,8 +83,8 @@ def user_item_id(turn_id: str) -> str:
 
 
 def answer_item_id(response_key: str) -> str:
-    """The item of what is said in a response."""
-    return f"item_{response_key.removeprefix('resp_')}"
+    """The item of what is said in a response; none of a turn has such a name."""
+    return f"msg_{response_key.removeprefix('resp_')}"
 
 
 def call_item_id(call_id: str) -> str:

@@ -49,6 +49,8 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._state = state
         self._language = language
         self._on_partial = on_partial
+        self._speech: Speech | None = None
+        """What is, or was last, written down."""
         self._turn: TurnId | None = None
         self._earlier: Transcription | None = None
         self._heard = empty()
@@ -59,7 +61,8 @@ class SttHandler(Handler[SttInput, LlmInput]):
     def process(self, message: SttInput) -> Iterable[LlmInput]:
         match message:
             case Speech():
-                return self._transcribe(self._newest(message))
+                self._speech = self._newest(message)
+                return self._transcribe(self._speech)
             case ResponseAsked() | SessionEnd():
                 return (message,)
 
@@ -68,6 +71,8 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._language = language
 
     def failed(self, message: SttInput | None, error: Exception) -> Iterable[LlmInput]:
+        if isinstance(message, Speech) and self._speech is not None:
+            message = self._speech  # a newer one may have been taken with it
         if isinstance(message, Speech) and message.final and not self._stale(message):
             yield TranscriptFailed(
                 f"speech could not be transcribed: {error}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -56,6 +56,7 @@ class ClientSimulation:
     told: list[tuple[float, Told]] = field(default_factory=list[tuple[float, Told]])
 
     def __post_init__(self) -> None:
+        self._unread = 0
         self.clock = ManualClock()
         words = ScriptWords(self.said)
         ends = {each.text.split()[-1]: 0.97 for each in self.said if each.text.split()}
@@ -72,8 +73,10 @@ class ClientSimulation:
         self.sessions = ClientSessions(self.scripted, self.config, clock=lambda: self.clock)
 
     @contextmanager
-    def running(self, session_id: str = "a") -> Iterator[ClientSimulation]:
-        """The session, from its beginning to its end."""
+    def running(
+        self, session_id: str = "a", kept: object | None = None
+    ) -> Generator[ClientSimulation]:
+        """The session, from its beginning to its end; `kept` is of one before it."""
         self.transport = ClientTransport(self.clock, SYNTH_HZ, self._on_sound)
         self.session: ClientSession = self.sessions(
             self.transport,
@@ -81,6 +84,7 @@ class ClientSimulation:
             session_id=session_id,
             answering=self.answering,
             hearing=self.hearing,
+            kept=kept,
         )
         try:
             yield self
@@ -99,7 +103,7 @@ class ClientSimulation:
         whole = np.concatenate([audio, np.zeros(missing, dtype=np.float32)])
         for start in range(0, len(whole), MESSAGE_SAMPLES):
             message = whole[start : start + MESSAGE_SAMPLES]
-            self.clock.wait_until(self.clock.now() + len(message) / PIPELINE_HZ)
+            self.wait(len(message) / PIPELINE_HZ)
             assert self.transport.hear(message)
 
     def silence(self, seconds: float) -> None:
@@ -107,8 +111,12 @@ class ClientSimulation:
         self.send(np.zeros(round(seconds * PIPELINE_HZ), dtype=np.float32))
 
     def wait(self, seconds: float) -> None:
-        """Send nothing."""
-        self.clock.wait_until(self.clock.now() + seconds)
+        """Send nothing. What came has been read, ten times a second."""
+        until_s = self.clock.now() + seconds
+        while (now_s := self.clock.now()) < until_s:
+            self.clock.wait_until(min(until_s, now_s + 0.1))
+            unread, self._unread = self._unread, 0
+            self.transport.sent(unread)
 
     def silence_until_done(self, responses: int = 1, *, at_most_s: float = 60.0) -> None:
         """Say nothing until so many responses have ended since the beginning."""
@@ -140,4 +148,5 @@ class ClientSimulation:
         self.told.append((round(self.clock.now(), 6), event))
 
     def _on_sound(self, sound: ClientSound) -> None:
+        self._unread += len(sound.block)
         self.told.append((round(self.clock.now(), 6), sound))

@@ -159,6 +159,8 @@ class ScriptedChat:
     costs: ModelCosts
     answer: Callable[[str], str]
     prompts: list[list[ChatMessage]] = field(default_factory=list)
+    asked: list[ChatOptions] = field(default_factory=list)
+    """What each answer might be."""
 
     def stream(
         self,
@@ -169,8 +171,9 @@ class ScriptedChat:
         options: ChatOptions = PLAIN,
     ) -> Iterator[str]:
         self.prompts.append(list(messages))
+        self.asked.append(options)
         self.clock.wait_until(self.clock.now() + self.costs.first_token_s)
-        words = self.answer(messages[-1].content).split(" ")
+        words = self.answer(messages[-1].content).split(" ")[: options.max_tokens]
         for index, word in enumerate(words):
             if stop():
                 return

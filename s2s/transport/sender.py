@@ -60,7 +60,7 @@ class Sender(Handler[SenderInput, SenderInput]):
                     self._say(message)
             case ToolCall(response=response):
                 if not self._stale(response):
-                    called = ToolCalled(response, message.name, message.arguments)
+                    called = ToolCalled(response, message.name, message.arguments, message.call_id)
                     self.responses.tell(response, called)
             case AudioOut():
                 self._play(message)

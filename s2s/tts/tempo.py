@@ -8,7 +8,6 @@ there. Any split into chunks gives the same samples.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -28,10 +27,13 @@ def paced(chunks: Iterable[AudioChunk], rate_hz: int, speed: float) -> Iterator[
         yield from chunks
         return
     tempo = Tempo(rate_hz, min(max(speed, SLOWEST), FASTEST))
-    with closing(chunks) if isinstance(chunks, Generator) else nullcontext():
+    try:
         for chunk in chunks:
             yield replace(chunk, samples=tempo.push(chunk.samples))
         yield AudioChunk(tempo.flush())
+    finally:
+        if isinstance(chunks, Generator):
+            chunks.close()
 
 
 class Tempo:

@@ -147,6 +147,21 @@ def test_stable_words_only_grow_and_are_agreed_on_twice() -> None:
     assert [p.stable for p in rig.partials] == ["", "one", "one", "one two, three"]
 
 
+def test_a_final_that_was_taken_with_a_partial_is_told_to_have_failed() -> None:
+    rig = Rig()
+
+    def fail() -> None:
+        raise RuntimeError("no ear")
+
+    rig.ear.during = fail
+    partial = speech(1.0, final=False)
+    rig.inbox.put(speech(1.0))
+    with pytest.raises(RuntimeError):
+        rig.send(partial)
+    (failed,) = rig.handler.failed(partial, RuntimeError("no ear"))
+    assert isinstance(failed, TranscriptFailed)
+
+
 def test_a_failure_of_a_final_is_told_and_of_a_partial_is_not() -> None:
     rig = Rig()
     failed = rig.handler.failed(speech(1.0), RuntimeError("broken"))

@@ -31,6 +31,10 @@ MAX_MESSAGES = 100_000
 """More than any answer is: nothing waits for room."""
 
 
+def _unheard(response: ResponseId, text: str, complete: bool) -> None:
+    """What is out of band enters no history."""
+
+
 class Beside:
     """The responses out of band of one session. Safe from any thread."""
 
@@ -60,7 +64,7 @@ class Beside:
         turns.commit(turn)
         response = ResponseId(turn.turn_id, 0, self._state.scope.generation, request.key)
         output = BesidePlayback(self._playback)
-        sender = Sender(output, self._state, lambda *_: None, failure_heard=False)
+        sender = Sender(output, self._state, _unheard, failure_heard=False)
         sender.responses.open(response)
         asked = ResponseAsked(request, response)
 

@@ -7,11 +7,14 @@ from dataclasses import replace
 from s2s.core.control import Hearing, SemanticVad, ServerVad
 from s2s.turns.config import TurnsConfig
 from s2s.turns.grace import EAGERNESS, GraceConfig
+from s2s.turns.interruption import Rule
 from s2s.turns.provisional import ProvisionalConfig
 from s2s.turns.segmenter import SegmenterConfig
 
 INTERRUPTS_MS = 300
 """Speech over an answer is decided by then: a client stops its sound only when it is told."""
+LONG_MS = 256
+"""Speech without words that is long enough by then (docs/decisions/nods-over-a-wire.md)."""
 ONSET_MS = 96
 """Active speech that begins a turn where every onset counts: three windows, so that a click is
 none."""
@@ -28,11 +31,23 @@ def turns_config(hearing: Hearing, config: TurnsConfig) -> TurnsConfig:
                 config, segmenter=_segmenter(vad, config), grace=_fixed(vad), provisional=never
             )
         case SemanticVad(eagerness=eagerness):
-            interruption = replace(config.interruption, decide_ms=INTERRUPTS_MS)
+            interruption = replace(
+                config.interruption,
+                decide_ms=INTERRUPTS_MS,
+                rules=tuple(map(_sooner, config.interruption.rules)),
+            )
             grace = _patient(EAGERNESS[eagerness], UNDECIDED_S[eagerness])
             return replace(config, grace=grace, interruption=interruption, provisional=never)
         case None:
             return config
+
+
+def _sooner(rule: Rule) -> Rule:
+    """`rule` where the latest decision is sooner: what is decided by the length of the speech then
+    asks for speech almost from the onset on."""
+    if "deadline" not in rule.when or rule.min_active_ms <= LONG_MS:
+        return rule
+    return replace(rule, min_active_ms=LONG_MS)
 
 
 def _segmenter(vad: ServerVad, config: TurnsConfig) -> SegmenterConfig:

@@ -55,6 +55,11 @@ class ClientSession:
         """The person is silent, nothing is being answered, nothing is believed to play."""
         return self._run.quiet
 
+    @property
+    def plays_until_s(self) -> float:
+        """When the client is believed to have played all that it has, on the session's clock."""
+        return self._run.playback.plays_until_s
+
     def set_answering(self, answering: Answering) -> None:
         self._run.settings.answering = answering
         self._run.conversation.instructions = answering.instructions

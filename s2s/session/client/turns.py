@@ -99,9 +99,11 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         self._change()
 
     def failed(self, message: ClientInput | None, error: Exception) -> Iterable[SttInput]:
-        own = HearBy | CommitInput | ClearInput | GivenSound | ResponseAsked
-        if message is not None and not isinstance(message, own):
-            yield from self._passed(self._inner.failed(message, error))
+        match message:
+            case HearBy() | CommitInput() | ClearInput() | GivenSound() | ResponseAsked():
+                pass
+            case _:
+                yield from self._passed(self._inner.failed(message, error))
 
     def deadline_s(self) -> float | None:
         return self._inner.deadline_s() if self._hearing.detection is not None else None

@@ -1,6 +1,7 @@
 """The stages of a client's session, between its transport and what it is told: wiring alone.
 
-Five threads: the client's input, turns, stt, llm, and tts with the sender behind it.
+Five threads: the client's input, turns, stt, llm, and tts with the sender behind it
+(docs/decisions/a-client-steers.md).
 """
 
 from __future__ import annotations
