@@ -11,10 +11,13 @@ import os
 from hypothesis import settings
 
 pytest_plugins = (
+    "tests.support.browser",
+    "tests.support.fake_realtime",
     "tests.support.models",
     "tests.support.qwen3",
     "tests.support.recordings",
     "tests.support.requirements",
+    "tests.support.served",
     "tests.support.server",
     "tests.support.sound_server",
 )

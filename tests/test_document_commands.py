@@ -43,6 +43,8 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python -m s2s( --(?!.*--input).*)?( +#.*)?$", "microphone"),
     (r'python -m s2s say "[^"]*"$', "loudspeaker"),
     (r"python -m s2s devices", "microphone"),
+    (r"(S2S_API_KEY=\S+ )?python -m s2s serve", "serves until it is stopped"),
+    (r"python -m s2s talk --url", "another machine: tests/app/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s2s import __version__
-from s2s.app.arguments import settings_as_flags, text_behind_flags
+from s2s.app.arguments import add_remote_flags, settings_as_flags, text_behind_flags
 from s2s.app.signals import Interrupted, handled, leave
 from s2s.app.streams import forgiving_streams
 from s2s.bench.commands import add_actions
@@ -144,6 +144,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _run_talk(options: argparse.Namespace, config: Config, store: Store) -> int:
+    if options.url is not None:
+        from s2s.app.talk_remote import place_of, run_remote
+
+        return run_remote(config, store, place_of(options), options.input, options.output)
     from s2s.app.talk import run_talk
 
     return run_talk(
@@ -280,6 +284,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     for flag, (_, text) in SWITCHES.items():
         talk.add_argument(f"--{flag}", action="store_true", help=text)
+    add_remote_flags(talk)
     say = subparsers["say"]
     say.add_argument("text", help="what to say; - reads it from the standard input")
     say.add_argument(

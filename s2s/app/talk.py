@@ -54,7 +54,7 @@ def run_talk(
         started_s = time.perf_counter()
         if metrics_file is not None:
             check_writable(metrics_file)
-        transport, output_file = _opened(config, input_file, output_file, clock, view)
+        transport, output_file = opened_transport(config, input_file, output_file, clock, view)
         models = load_models(config, store, view.notice)
         metrics = Metrics(metrics_file)
         try:
@@ -66,20 +66,20 @@ def run_talk(
                 _converse(config, models, transport, view, clock, metrics, signals)
             finally:
                 if isinstance(transport, WavTransport) and output_file is not None:
-                    _save(transport, output_file, view)
+                    save_output(transport, output_file, view)
         finally:
             if isinstance(transport, LocalTransport):
                 transport.close()
             close_models(models)
             metrics.close()
         if isinstance(transport, LocalTransport):
-            _tell_about_devices(transport, store, view)
+            tell_about_devices(transport, store, view)
         if view.times:
             view.summarise(metrics.finished())
         return 1 if view.failed else 0
 
 
-def _opened(
+def opened_transport(
     config: Config, input_file: Path | None, output_file: Path | None, clock: Clock, view: View
 ) -> tuple[LocalTransport | WavTransport, Path | None]:
     """The transport, and the file to write. What cannot work is an error here, before the work."""
@@ -102,12 +102,12 @@ def _opened(
     return WavTransport(script, Playback(clock, FILE_HZ), clock), output_file
 
 
-def _save(transport: WavTransport, output_file: Path, view: View) -> None:
+def save_output(transport: WavTransport, output_file: Path, view: View) -> None:
     write_sound(output_file, transport.stereo(), FILE_HZ)
     view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
 
 
-def _tell_about_devices(transport: LocalTransport, store: Store, view: View) -> None:
+def tell_about_devices(transport: LocalTransport, store: Store, view: View) -> None:
     if transport.erle_db is not None:
         (store.folder("audio") / ECHO_RECORD).write_text(
             f"{transport.erle_db:.0f} dB of echo cancelled between {transport.output.name} and "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from rich.console import Console
@@ -112,30 +112,30 @@ class View:
 
     def ready(self, config: Config, transport: Transport, took_s: float) -> None:
         """The start line: devices, models, threads, ready."""
+        threads = Threads.of(config)
+        models = {
+            "stt": f"{config.stt.backend}/{threads.stt}",
+            "llm": f"{config.llm.backend}/{threads.llm}",
+            "tts": f"{config.tts.backend}/{threads.tts} threads",
+        }
+        self._ready(transport, models, took_s, talk=config.session.turns.input.push_to_talk)
+
+    def ready_remote(self, place: str, transport: Transport, took_s: float, *, talk: bool) -> None:
+        """The start line where a server at `place` answers; `talk`: only while a key is down."""
+        self._ready(transport, {"answers": place}, took_s, talk=talk)
+
+    def _ready(
+        self, transport: Transport, who: Mapping[str, str], took_s: float, *, talk: bool
+    ) -> None:
+        ears, mouth, hint = "recordings", "a file", "listening"
         if isinstance(transport, LocalTransport):
             ears, mouth = transport.input.name, transport.output.name
-            talk = config.session.turns.input.push_to_talk
             hint = Keys.help(push_to_talk=talk) if usable() else Keys.without
-        else:
-            ears, mouth, hint = "recordings", "a file", "listening"
-        threads = Threads.of(config)
-        self._line(
-            Text.assemble(
-                ("hears ", "bright_black"),
-                ears,
-                (" · speaks ", "bright_black"),
-                mouth,
-                (" · stt ", "bright_black"),
-                f"{config.stt.backend}/{threads.stt}",
-                (" · llm ", "bright_black"),
-                f"{config.llm.backend}/{threads.llm}",
-                (" · tts ", "bright_black"),
-                f"{config.tts.backend}/{threads.tts}",
-                (" threads · ", "bright_black"),
-                (f"ready in {took_s:.1f} s", "bold"),
-                (f" · {hint}", "bright_black"),
-            )
-        )
+        line = Text()
+        for name, what in {"hears": ears, "speaks": mouth, **who}.items():
+            line.append(f"{name} ", "bright_black").append(what).append(" · ", "bright_black")
+        line.append(f"ready in {took_s:.1f} s", "bold").append(f" · {hint}", "bright_black")
+        self._line(line)
 
     def summarise(self, timelines: list[Timeline]) -> None:
         """p50 and p95 of the conversation's latencies."""

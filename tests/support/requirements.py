@@ -12,6 +12,7 @@ import pytest
 
 ON_REQUEST = {
     "pulse": "conversations in real time through a sound server",
+    "browser": "the page in a browser",
     "index": "installations from the package index",
 }
 """Marks of tests that run only when asked for, and what they are."""
