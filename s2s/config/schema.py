@@ -35,7 +35,7 @@ class ModelsConfig:
         "Nothing counts until this is said: okay_nabu, hey_jarvis, hey_mycroft, alexa, or a "
         "microWakeWord file (.json); none: everything counts.",
     )
-    speaker: str = setting("speaker-dvector", "Tells voices apart, where one is enrolled.")
+    speaker: str = setting("speaker-campplus", "Tells voices apart, where one is enrolled.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ same code as on a sound card: the canceller, the expected echo, the gain.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +27,12 @@ _Samples = npt.NDArray[np.float64]
 _BASS_TAPS = 129
 _LATEST_MS = 600.0
 """More than any delay of a path comes to."""
+_FAR_ABOVE_DB = 60.0
+"""Of a window that no bar holds back."""
+
+Defence = Literal["threshold", "noise"]
+"""Lines behind the canceller: the bar that rises with the expected echo, and quietens what is below
+it; the noise floor that is frozen during playback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +106,14 @@ class EchoRoom(WavTransport):
         path: LoudspeakerPath,
         canceller: Literal["auto", "on", "off"] = "auto",
         longest_s: float = 90.0,
-        notice: Callable[[str], None] = lambda _: None,
+        without: Defence | None = None,
     ) -> None:
+        """`without`: a line of defence that is switched off, to see what it is worth."""
         super().__init__(script, playback, clock)
-        self.echo_path = EchoPath(canceller, playback.rate_hz, clock, notice)
+        self.echo_path = EchoPath(
+            canceller, playback.rate_hz, clock, lambda _: None, frozen_noise=without != "noise"
+        )
+        self._without = without
         self.loudspeaker = OpenLoudspeaker(path)
         self.heard: list[Block] = []
         """What the session hears."""
@@ -137,10 +146,13 @@ class EchoRoom(WavTransport):
         near = window + self.loudspeaker.echo(played) + self.loudspeaker.noise(len(window))
         near = np.clip(near, -1.0, 1.0).astype(np.float32)
         cleaned = self.echo_path.clean(near)
-        block = self._gain.process(cleaned.block, echo=cleaned.over_echo_db < math.inf)
+        block, over_echo_db = cleaned.block, cleaned.over_echo_db
+        if self._without == "threshold" and over_echo_db < math.inf:
+            block, over_echo_db = cleaned.cancelled, _FAR_ABOVE_DB
+        block = self._gain.process(block, echo=over_echo_db < math.inf)
         self.heard.append(block)
         self.cancelled.append(cleaned.cancelled)
-        return AudioIn(block, end_sample, at_s, over_echo_db=cleaned.over_echo_db)
+        return AudioIn(block, end_sample, at_s, over_echo_db=over_echo_db)
 
 
 class _Fir:

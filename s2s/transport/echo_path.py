@@ -55,7 +55,10 @@ class EchoPath:
         output_hz: int,
         clock: Clock,
         notice: Callable[[str], None],
+        *,
+        frozen_noise: bool = True,
     ) -> None:
+        """`frozen_noise`: see `ExpectedEcho`."""
         self.played = Ring(clock, output_hz)
         """Written by the loudspeaker's callback."""
         self._clock = clock
@@ -63,7 +66,7 @@ class EchoPath:
         self._resampler = Resampler(output_hz, PIPELINE_HZ)
         self._far = PacedStream()
         self._guard = DuplexGuard()
-        self._expected = ExpectedEcho()
+        self._expected = ExpectedEcho(frozen_noise=frozen_noise)
         self._quietener = _Quietener()
         self._canceller: EchoCanceller | None = None
         if mode != "off":

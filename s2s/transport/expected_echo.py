@@ -152,7 +152,10 @@ class EchoDelay:
 class ExpectedEcho:
     """What is left of the echo, learned and expected. Not thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, frozen_noise: bool = True) -> None:
+        """`frozen_noise`: while something is played nothing is learned of the room's noise. False
+        shows what that is worth (`benchmark_open_speakers.py --without noise`)."""
+        self._frozen_noise = frozen_noise
         bands = len(_BORDERS) - 1
         self._delay = EchoDelay()
         self._near, self._far, self._left = _Spectrum(), _Spectrum(), _Spectrum()
@@ -212,9 +215,11 @@ class ExpectedEcho:
             self._played = np.concatenate([self._played[1:], played[np.newaxis]])
             self._past.append((played, rest))
             bounds.append(self._bound(self._played))
-            if float(bounds[-1].sum()) > _PLAYING:
+            sounding = float(bounds[-1].sum()) > _PLAYING
+            if sounding:
                 self._delay.learn(heard, self._played[: -_LAGS - 1 : -1])
-            elif float(self._played.sum()) < _PLAYING:
+            quiet = not sounding and float(self._played.sum()) < _PLAYING
+            if quiet or not self._frozen_noise:
                 self._hear_noise(rest)
         over_db = self._over_db(lefts, np.array(bounds))
         self._windows += 1

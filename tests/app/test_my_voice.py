@@ -17,7 +17,7 @@ from s2s.turns.speaker.enrolment import EnrolmentError, enrolled_path
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RECORDING = DATA / "librivox_0870.wav"
-MODELS = ("speaker-dvector", "silero-vad")
+MODELS = ("speaker-campplus", "silero-vad")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_voice_is_enrolled_shown_known_and_erased(
     path = enrolled_path(store.root)
     assert str(path) in capsys.readouterr().out
     assert show_me(store) == 0
-    assert "256 numbers by speaker-dvector" in capsys.readouterr().out
+    assert "192 numbers by speaker-campplus" in capsys.readouterr().out
     known = own_voice(with_mode("on"), store)
     assert known is not None
     mine = known.likeness(recording("librivox_0920"))
@@ -75,7 +75,7 @@ def test_a_voice_of_another_embedder_is_refused(store: Store) -> None:
     enrol_me(Config(), store, RECORDING)
     path = enrolled_path(store.root)
     kept = path.read_text(encoding="utf-8")
-    path.write_text(kept.replace("speaker-dvector", "another"), encoding="utf-8")
+    path.write_text(kept.replace("speaker-campplus", "another"), encoding="utf-8")
     with pytest.raises(EnrolmentError, match=r"made with another.*again"):
         own_voice(Config(), store)
 

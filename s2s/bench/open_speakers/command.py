@@ -3,6 +3,7 @@ be interrupted?
 
     python scripts/benchmark_open_speakers.py --prompts FOLDER
     python scripts/benchmark_open_speakers.py --prompts FOLDER --canceller on
+    python scripts/benchmark_open_speakers.py --prompts FOLDER --without threshold
 
 The whole pipeline runs in simulated time with the real voice detector and the real recogniser, each
 of whose calls takes a set time, so that every run gives the same. The assistant's answers, spoken
@@ -11,6 +12,11 @@ without bass, clipped, 30 to 300 ms late and drifting, with reverberation. Witho
 echo is -6 to -20 dB against the person (all of it is residual echo); with one, it is 6 dB above to
 6 dB below the person in front of the canceller. People are the prompts of Allison Smith (see
 make_turn_audio.py) and the LibriVox recordings; synthetic ones are counted apart.
+
+--without switches one defence off: the bar that rises with the expected echo (and quietens what is
+below it), the noise floor that is frozen during playback, or the assistant's own words that do not
+count. With --enrolled the person's voice is enrolled: speech that is more like another's, as the
+assistant's own is, counts against an interruption.
 
 In a conversation nobody speaks over three answers, or somebody does over the first or the second.
 Prints each mistake, a table of rates with their 95 % intervals and, last, one line of JSON. Needs
@@ -109,6 +115,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure conversations beside a loudspeaker.")
     parser.add_argument("--prompts", type=Path, required=True, help="unpacked Debian packages")
     parser.add_argument("--canceller", choices=("on", "off"), default="off")
+    parser.add_argument(
+        "--without", choices=("threshold", "noise", "words"), help="a defence that is switched off"
+    )
+    parser.add_argument("--enrolled", action="store_true", help="the person's voice is enrolled")
     parser.add_argument("--answers", type=int, default=201, help="that nobody speaks over")
     parser.add_argument("--people", type=int, default=100, help="that somebody speaks over")
     parser.add_argument("--stops", type=int, default=40, help="of each kind of stop")
@@ -123,7 +133,7 @@ def main() -> None:
         ("synthetic stop", options.stops),
     ]
     levels_db = (-20.0, -6.0) if options.canceller == "off" else (-6.0, 6.0)
-    bench = SpeakerBench(store, options.canceller)
+    bench = SpeakerBench(store, options.canceller, options.without, enrolled=options.enrolled)
     kept = Kept(options.keep)
     done: list[tuple[Scene, SceneOutcome]] = []
     for scene in scenes(kinds, said, levels_db):
@@ -135,4 +145,14 @@ def main() -> None:
                   f"residual {outcome.residual_db:.0f}, heard {outcome.heard!r}, wrong "
                   f"{outcome.self_interrupted}, half duplex {outcome.half_duplex}")  # fmt: skip
     figures = report(done)
-    print(json.dumps({**figures, "canceller": options.canceller, **asdict(Conditions.here())}))
+    print(
+        json.dumps(
+            {
+                **figures,
+                "canceller": options.canceller,
+                "without": options.without,
+                "enrolled": options.enrolled,
+                **asdict(Conditions.here()),
+            }
+        )
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,17 +28,23 @@ from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.base import Transcriber, Transcription
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
-from s2s.testing.echo_room import EchoRoom, OpenLoudspeaker
+from s2s.testing.echo_room import Defence, EchoRoom, OpenLoudspeaker
 from s2s.testing.simulator import SYNTH_HZ, Said, Simulation
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Script
 from s2s.tts.base import AudioChunk, Capabilities
 from s2s.tts.text import speakable
+from s2s.turns.speaker.embedder import SpeakerEmbedder
+from s2s.turns.speaker.own_voice import KnownVoice, enrol
 from s2s.turns.vad import SileroVad
+
+Without = Defence | Literal["words"]
+"""Also: what the assistant is just saying itself does not count, unless more comes."""
 
 QUESTION = "What is the weather like in London today?"
 ANSWER_DB = -20.0
 """Of what is played, as `tts.hibari` makes it."""
+SPEAKER = "speaker-campplus"
 STT_S = 0.06
 """What a transcript takes here."""
 
@@ -112,6 +119,12 @@ class RecordedVoice:
         """Nothing to free."""
 
 
+def _disguised(answer: Sequence[Saying]) -> tuple[Saying, ...]:
+    """The same sound to a text in which nobody finds it: its letters are moved by half the
+    alphabet."""
+    return tuple(replace(each, text=codecs.encode(each.text, "rot13")) for each in answer)
+
+
 def _letters(text: str) -> str:
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
@@ -148,7 +161,21 @@ class AlwaysDone:
 class SpeakerBench:
     """Holds conversations with the real models that hear."""
 
-    def __init__(self, store: Store, canceller: Literal["on", "off"]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        canceller: Literal["on", "off"],
+        without: Without | None = None,
+        *,
+        enrolled: bool = False,
+    ) -> None:
+        """
+        Args:
+            without: a defence that is switched off.
+            enrolled: the person's voice is, and asks the questions: the assistant's is another's.
+        """
+        self._without: Without | None = without
+        self._embedder = SpeakerEmbedder(store.path(SPEAKER), SPEAKER) if enrolled else None
         self._vad = SileroVad(store.path("silero-vad"))
         self._recogniser = Moonshine(MoonshineConfig(), Resources(store, 1))
         self._canceller: Literal["on", "off"] = canceller
@@ -157,9 +184,15 @@ class SpeakerBench:
     def hold(self, scene: Scene) -> SceneOutcome:
         rooms: list[EchoRoom] = []
         path = replace(scene.path, gain_db=self._gain_db(scene))
+        own = self._own_voice(scene)
 
         def room(script: Script, playback: Playback, clock: Clock) -> EchoRoom:
-            rooms.append(EchoRoom(script, playback, clock, path=path, canceller=self._canceller))
+            without = None if self._without == "words" else self._without
+            rooms.append(
+                EchoRoom(
+                    script, playback, clock, path=path, canceller=self._canceller, without=without
+                )
+            )
             return rooms[0]
 
         def models(scripted: Models, clock: Clock) -> Models:
@@ -169,8 +202,11 @@ class SpeakerBench:
                 end_of_turn=AlwaysDone(),
                 transcriber=Punctual(self._recogniser, clock),
                 synthesizer=RecordedVoice(scene.answers, clock),
+                own_voice=own,
             )
 
+        if self._without == "words":
+            scene = replace(scene, answers=tuple(_disguised(each) for each in scene.answers))
         texts = iter("".join(each.text for each in answer) for answer in scene.answers)
         last = "".join(each.text for each in scene.answers[-1])
         simulation = Simulation(
@@ -183,11 +219,22 @@ class SpeakerBench:
 
     def _script(self, scene: Scene) -> list[Said]:
         question = Said(self._question, QUESTION, 0.5)
+        if self._embedder is not None and scene.person[0].speaker != "hibari-slow":
+            question = Said(scene.person[0].audio, scene.person[0].text, 0.5)
         if scene.over is None:
             return [question] * SELF_ANSWERS
         wait = np.zeros(int(scene.into_s * PIPELINE_HZ), dtype=np.float32)
         over = Said(np.concatenate([wait, scene.over.audio]), scene.over.text, None)
         return [question, question, over] if scene.warm else [question, over]
+
+    def _own_voice(self, scene: Scene) -> KnownVoice | None:
+        if self._embedder is None:
+            return None
+        said = [each.audio for each in scene.person]
+        if scene.person[0].speaker == "hibari-slow":
+            said.append(self._question)
+        print_of = enrol(np.concatenate(said), self._vad.open(), self._embedder)
+        return KnownVoice(self._embedder, print_of.vector)
 
     def _gain_db(self, scene: Scene) -> float:
         """The gain at which the echo of the answers comes at its level."""

@@ -59,6 +59,8 @@ class Scene:
     answers: tuple[tuple[Saying, ...], ...]
     """Each of them sentence by sentence."""
     over: Saying | None
+    person: tuple[Saying, ...]
+    """What else the person says, to be enrolled from: their own voice."""
     warm: bool
     """The second answer is spoken over, not the first."""
     into_s: float
@@ -149,17 +151,26 @@ def scenes(
                 assistant = "hibari"
             over = choices.get(kind)
             answers = tuple(_answer(assistant, said, random) for _ in range(SELF_ANSWERS))
+            chosen = None if over is None else over[int(random.integers(len(over)))]
             yield Scene(
                 kind,
                 number,
                 assistant,
                 answers,
-                None if over is None else over[int(random.integers(len(over)))],
+                chosen,
+                _else_said(said, people if chosen is None else [chosen]),
                 warm=bool(number % 4 // 2),
                 into_s=float(random.uniform(1.3, 4.0)),
                 echo_db=float(random.uniform(*levels_db)),
                 path=a_path(random, number),
             )
+
+
+def _else_said(said: Sayings, by: Sequence[Saying]) -> tuple[Saying, ...]:
+    """Three more sentences by who says the first of `by`; none of these."""
+    every = (*said.allison, *said.librivox, *said.synthetic_stops)
+    own = [each for each in every if each.speaker == by[0].speaker and each not in by[:1]]
+    return tuple(own[:3])
 
 
 def _answer(assistant: str, said: Sayings, random: np.random.Generator) -> tuple[Saying, ...]:

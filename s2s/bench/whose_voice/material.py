@@ -18,9 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.bench.interruptions import voice
+from s2s.bench.open_speakers.material import ANSWERS
 from s2s.bench.packages import RAW, read_sound
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.audio.gain import speech_level_db
+from s2s.models.resources import Resources
 
 PACKAGES = (
     "asterisk-core-sounds-en-g722", "asterisk-core-sounds-es-g722", "asterisk-core-sounds-fr-g722",
@@ -40,6 +43,7 @@ FOLDERS = {
 }
 """Part of a file's path -> its speaker."""
 SPEAKERS_IN_DATA = {"librivox": "librivox", "goforward": "sphinx", "something": "sphinx"}
+SYNTHETIC = ("hibari", "piper", "espeak-man", "espeak-woman")
 SHORTEST_S, LONGEST_S = 1.6, 6.0
 """Of what is taken for something said to an assistant."""
 SPEECH_DB = -26.0
@@ -113,6 +117,19 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
         speaker = next((v for k, v in FOLDERS.items() if k in str(path)), None)
         if speaker is not None and "digits" not in path.parts:
             yield speaker, path
+
+
+def synthetic_voices(resources: Resources) -> dict[str, list[SpokenLine]]:
+    """Speaker -> what they say: the sentences of the answers beside an open loudspeaker."""
+    sentences = [each for answer in ANSWERS for each in re.findall(r"[^.]+\.", answer)]
+    return {
+        f"synthetic {name}": [
+            SpokenLine(f"synthetic {name}", sentence.strip(), levelled(say(sentence), SPEECH_DB))
+            for sentence in sentences
+        ]
+        for name in SYNTHETIC
+        for say in (voice(name, resources),)
+    }
 
 
 def cut_at_pauses(audio: Block) -> list[Block]:

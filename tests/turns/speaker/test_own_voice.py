@@ -22,12 +22,12 @@ def test_the_noise_is_as_far_below_as_is_said_and_the_same_again() -> None:
     np.testing.assert_array_equal(in_noise(speech), in_noise(speech))
 
 
-@pytest.mark.models("speaker-dvector", "silero-vad")
+@pytest.mark.models("speaker-campplus", "silero-vad")
 def test_an_enrolled_voice_is_known_in_noise(
     resources: Resources, librivox: dict[str, tuple[Block, str]]
 ) -> None:
     store = resources.store
-    embedder = SpeakerEmbedder(store.path("speaker-dvector"), "speaker-dvector")
+    embedder = SpeakerEmbedder(store.path("speaker-campplus"), "speaker-campplus")
     speech = librivox["librivox_0870"][0]
     voice = enrol(speech, SileroVad(store.path("silero-vad")).open(), embedder)
     assert np.linalg.norm(voice.vector) == pytest.approx(1.0, abs=1e-5)
