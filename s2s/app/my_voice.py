@@ -44,7 +44,7 @@ def enrol_me(config: Config, store: Store, recording: Path | None) -> int:
     heard = raised(audio, PIPELINE_HZ)
     voice = enrol(heard.samples, SileroVad(store.path(config.models.vad)).open(), embedder)
     path = write_enrolled(store.root, voice)
-    print(f"your voice, from {voice.speech_s:.1f} s of speech, is one vector in {path}")
+    print(f"your voice, from {voice.speech_s:.1f} s of speech, is two vectors in {path}")
     print("from now on others are not answered. Off: --session.turns.speaker.mode off")
     print("erase it: python -m s2s voices me --erase")
     return 0
@@ -94,12 +94,12 @@ def own_voice(config: Config, store: Store) -> KnownVoice | None:
             f"the enrolled voice was made with {voice.model}, and models.speaker is "
             f"{config.models.speaker}. Enrol it again: python -m s2s voices me"
         )
-    return KnownVoice(open_embedder(config, store), voice.vector)
+    return KnownVoice(open_embedder(config, store), voice.vectors)
 
 
 def _told(store: Store, voice: VoicePrint) -> str:
     return (
-        f"your voice: {len(voice.vector)} numbers by {voice.model} from {voice.speech_s:.1f} s of "
+        f"your voice: {voice.vectors.size} numbers by {voice.model} from {voice.speech_s:.1f} s of "
         f"speech, in {enrolled_path(store.root)}\nerase it: python -m s2s voices me --erase"
     )
 

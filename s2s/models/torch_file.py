@@ -19,7 +19,6 @@ import numpy as np
 from s2s.core.arrays import Floats
 from s2s.core.untyped import is_object
 
-
 _DAMAGED = (
     pickle.UnpicklingError, EOFError, KeyError, IndexError, ValueError, TypeError, AttributeError,
 )  # fmt: skip

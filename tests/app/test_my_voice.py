@@ -59,7 +59,7 @@ def test_a_voice_is_enrolled_shown_known_and_erased(
     path = enrolled_path(store.root)
     assert str(path) in capsys.readouterr().out
     assert show_me(store) == 0
-    assert "192 numbers by speaker-campplus" in capsys.readouterr().out
+    assert "384 numbers by speaker-campplus" in capsys.readouterr().out
     known = own_voice(with_mode("on"), store)
     assert known is not None
     mine = known.likeness(recording("librivox_0920"))

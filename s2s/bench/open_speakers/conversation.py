@@ -234,7 +234,7 @@ class SpeakerBench:
         if scene.person[0].speaker == "hibari-slow":
             said.append(self._question)
         print_of = enrol(np.concatenate(said), self._vad.open(), self._embedder)
-        return KnownVoice(self._embedder, print_of.vector)
+        return KnownVoice(self._embedder, print_of.vectors)
 
     def _gain_db(self, scene: Scene) -> float:
         """The gain at which the echo of the answers comes at its level."""

@@ -101,7 +101,7 @@ class RealEars:
     def known(self, said: Sequence[SpokenLine]) -> KnownVoice:
         """The voice enrolled from `said`."""
         joined = np.concatenate([each.audio for each in said])
-        return KnownVoice(self.embedder, enrol(joined, self.vad.open(), self.embedder).vector)
+        return KnownVoice(self.embedder, enrol(joined, self.vad.open(), self.embedder).vectors)
 
     def models(self, scripted: Models, own: OwnVoice | None, *, understands: bool) -> Models:
         """`understands`: every language; else what the recogniser finds no words in is nothing."""

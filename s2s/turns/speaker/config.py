@@ -17,25 +17,31 @@ Mode = Literal["auto", "on", "off"]
 class GateConfig:
     """How like the enrolled voice speech must be, and when that is looked at."""
 
-    mine: float = setting(0.5, "At least as like as this (cosine, at most 1): the person's.")
-    still_mine: float = setting(0.35, "Less like than this: the person no longer speaks.")
-    other: float = setting(0.35, "Less like than this, early in a stretch: another's.")
-    short: float = setting(0.44, "As like as this is enough at the end of a very short word.")
+    mine: float = setting(0.45, "At least as like as this (cosine, at most 1): the person's.")
+    still_mine: float = setting(0.12, "Less like than this: the person no longer speaks.")
+    other: float = setting(0.05, "Less like than this, at the first look: another's.")
+    short: float = setting(0.1, "As like as this is enough at the end of a very short word.")
     speech_probability: float = setting(0.45, "A window of at least this counts as speech.")
     first_look_ms: int = setting(832, "Speech heard before the voice is first compared.")
-    again_ms: int = setting(416, "Speech between two looks while another or nobody known speaks.")
-    again_mine_ms: int = setting(416, "Speech between two looks while the person speaks.")
-    sure_ms: int = setting(1600, "Speech from which on being unsure counts as another's.")
-    look_ms: int = setting(832, "Speech that is looked at: one pass of the embedder.")
-    looks: int = setting(2, "Looks at one speaker that are taken together.")
-    hold_ms: int = setting(1024, "Held back while another speaks: the person's first words.")
+    again_ms: int = setting(416, "Speech between two looks else.")
+    again_mine_ms: int = setting(832, "Speech until the next look where the person surely speaks.")
+    sure_ms: int = setting(
+        4000, "Speech from which on being unsure counts as another's; until then it does less."
+    )
+    look_ms: int = setting(1984, "Speech that is looked at: one pass of the embedder.")
+    brief_look_ms: int = setting(832, "The same while the person speaks.")
+    looks: int = setting(2, "Brief looks that are taken together.")
+    hold_ms: int = setting(1664, "Held back while another speaks: the person's first words.")
     forget_ms: int = setting(640, "Silence after which anybody may be speaking.")
 
     def __post_init__(self) -> None:
-        if not -1.0 <= min(self.still_mine, self.other, self.short) <= self.mine <= 1.0:
+        below = (self.still_mine, self.other, self.short)
+        if not (min(below) >= -1.0 and max(below) <= self.mine <= 1.0):
             raise ValueError(f"need still_mine, other and short <= mine within [-1, 1]: {self}")
         if min(self.first_look_ms, self.again_ms, self.look_ms, self.hold_ms, self.forget_ms) <= 0:
             raise ValueError(f"durations must be positive: {self}")
+        if self.sure_ms <= self.first_look_ms:
+            raise ValueError(f"need first_look_ms < sure_ms: {self}")
 
 
 @dataclass(frozen=True, slots=True)

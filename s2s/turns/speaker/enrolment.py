@@ -1,4 +1,4 @@
-"""The voice that is listened to, as it is kept: one file with one vector, nothing of the recording.
+"""The voice that is listened to, as it is kept: one file of two vectors, nothing of the recording.
 
 `my-voice.json` in the folder where the program keeps its files. Erasing it is deleting it.
 """
@@ -26,10 +26,10 @@ class EnrolmentError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class VoicePrint:
-    """A voice as one vector."""
+    """A voice as vectors."""
 
-    vector: Floats
-    """float32 [dimensions], of length 1."""
+    vectors: Floats
+    """What it is like as it is, and in noise: float32 [2, dimensions], each of length 1."""
     model: str
     """The embedder it was made with: vectors of another one cannot be compared with it."""
     speech_s: float
@@ -54,13 +54,13 @@ def read_enrolled(home: Path) -> VoicePrint | None:
         return None
     try:
         kept = json.loads(text)
-        vector = np.array(kept["vector"], dtype=np.float32)
-        voice = VoicePrint(vector, str(kept["model"]), float(kept["speech_s"]))
+        vectors = np.array(kept["vectors"], dtype=np.float32)
+        voice = VoicePrint(vectors, str(kept["model"]), float(kept["speech_s"]))
     except (ValueError, KeyError, TypeError) as error:
         raise EnrolmentError(f"{path}: {_again(error)}") from error
-    length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
-    if not abs(length - 1.0) < 1e-3:
-        raise EnrolmentError(f"{path}: {_again(f'a vector of length {length:.3g}, not 1')}")
+    lengths = np.linalg.norm(vectors, axis=1) if vectors.ndim == 2 else np.zeros(1)
+    if not len(lengths) or not np.all(np.abs(lengths - 1.0) < 1e-3):
+        raise EnrolmentError(f"{path}: {_again('vectors of another length than 1')}")
     return voice
 
 
@@ -71,7 +71,7 @@ def write_enrolled(home: Path, voice: VoicePrint) -> Path:
     kept = {
         "model": voice.model,
         "speech_s": round(voice.speech_s, 2),
-        "vector": [round(float(value), 6) for value in voice.vector],
+        "vectors": [[round(float(value), 6) for value in vector] for vector in voice.vectors],
     }
     partial = path.with_suffix(".partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

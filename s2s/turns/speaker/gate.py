@@ -144,14 +144,16 @@ class VoiceGate:
         again_ms = config.again_ms
         if likeness >= config.mine or (before == "mine" and likeness >= config.still_mine):
             self._whose, self._mine_until = "mine", self._sample
-            again_ms = config.again_mine_ms
+            if likeness >= config.mine:
+                again_ms = config.again_mine_ms
         elif likeness < self._unlike(before):
             self._whose = "other"
         self._next_look_ms = self._active_ms + again_ms
-        if self._whose != before:
-            self._looks.clear()
         if self._whose == before:
             return []
+        self._looks.clear()
+        if self._whose == "mine":
+            self._looks.append(likeness)
         if self._whose == "other":
             since = self._stretch if before == "unknown" else self._mine_until
             self._owed = OthersSpeech(self._sample if since is None else since, likeness)
@@ -160,8 +162,13 @@ class VoiceGate:
         return self._release(silent=False)
 
     def _likeness(self) -> float:
-        """A look at what was said last, and the ones before it: one moment alone tells little."""
-        self._looks.append(self._own.likeness(self._sound(self._config.look_ms)))
+        """A look at what was said last. While the person speaks it is a brief one, taken together
+        with the ones before: who speaks on is to be told soon, and not by one moment alone."""
+        config = self._config
+        if self._whose != "mine":
+            self.likeness = self._own.likeness(self._sound(config.look_ms))
+            return self.likeness
+        self._looks.append(self._own.likeness(self._sound(config.brief_look_ms)))
         self.likeness = sum(self._looks) / len(self._looks)
         return self.likeness
 
@@ -170,12 +177,14 @@ class VoiceGate:
         config = self._config
         if before == "mine":
             return config.still_mine
-        return config.other if self._active_ms < config.sure_ms else config.mine
+        since_ms = self._active_ms - config.first_look_ms
+        share = min(1.0, max(0.0, since_ms / (config.sure_ms - config.first_look_ms)))
+        return config.other + (config.mine - config.other) * share
 
     def _at_end(self) -> float:
         """What speech must be like at its end; short speech tells less, and is believed more."""
         config = self._config
-        share = min(1.0, self._active_ms / config.sure_ms)
+        share = min(1.0, self._active_ms / config.first_look_ms)
         return config.short + (config.mine - config.short) * share
 
     def _sound(self, longest_ms: int) -> Block:

@@ -1,4 +1,4 @@
-"""The person's voice: made into a vector once, and compared with what is heard from then on."""
+"""The person's voice: made into vectors once, and compared with what is heard from then on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from s2s.core.arrays import Floats
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.audio.gain import speech_level_db
 from s2s.turns.base import Vad
-from s2s.turns.speaker.embedder import SpeakerEmbedder, unit
+from s2s.turns.speaker.embedder import SpeakerEmbedder
 from s2s.turns.speaker.enrolment import MIN_SPEECH_S, EnrolmentError, VoicePrint
 
 MIN_SAMPLES = PIPELINE_HZ // 5
@@ -18,22 +18,23 @@ SPEECH = 0.5
 """Windows of at least this probability are what a voice is enrolled from."""
 
 BELOW_SPEECH_DB = 5.0
-"""Level of the noise below the speech, in the half of the enrolment that is made noisy: with it a
-third fewer others pass at the same loss of the person's own (docs/decisions/only-my-voice.md)."""
+"""Level of the noise below the speech, where it is enrolled in noise as well: with it half as many
+of the person's turns are lost at the same share of others (docs/decisions/only-my-voice.md)."""
 
 
 class KnownVoice:
     """`turns.base.OwnVoice` by an embedder. Safe from any thread."""
 
-    def __init__(self, embedder: SpeakerEmbedder, vector: Floats) -> None:
-        """`vector`: float32 [dimensions], of length 1, by the same embedder."""
+    def __init__(self, embedder: SpeakerEmbedder, vectors: Floats) -> None:
+        """`vectors`: float32 [sounds, dimensions], each of length 1, by the same embedder: speech
+        that is like one of them is like the voice."""
         self._embedder = embedder
-        self._vector = vector
+        self._vectors = vectors
 
     def likeness(self, audio: Block) -> float:
         if len(audio) < MIN_SAMPLES:
             return 0.0
-        return float(np.dot(self._embedder.embed(audio), self._vector))
+        return float(np.max(np.einsum("sd,d->s", self._vectors, self._embedder.embed(audio))))
 
 
 def speech_of(audio: Block, vad: Vad) -> Block:
@@ -59,17 +60,8 @@ def enrol(audio: Block, vad: Vad, embedder: SpeakerEmbedder) -> VoicePrint:
             f"only {speech_s:.1f} s of speech were heard in {len(audio) / PIPELINE_HZ:.1f} s; "
             f"at least {MIN_SPEECH_S:.0f} s are needed. Speak on, or give another recording"
         )
-    sounds = (_mean(speech, embedder), _mean(in_noise(speech), embedder))
-    return VoicePrint(unit(np.mean(sounds, axis=0)), embedder.name, speech_s)
-
-
-def _mean(speech: Block, embedder: SpeakerEmbedder) -> Floats:
-    """The mean of what the stretches of `speech` are like, and not what all of it is like at once:
-    a turn is looked at in stretches as well. float32 [dimensions], of length 1."""
-    look = 2 * PIPELINE_HZ
-    starts = range(0, max(1, len(speech) - look + 1), look // 2)
-    looks = [embedder.embed(speech[start : start + look]) for start in starts]
-    return unit(np.mean(looks, axis=0))
+    sounds = (embedder.embed(speech), embedder.embed(in_noise(speech)))
+    return VoicePrint(np.stack(sounds), embedder.name, speech_s)
 
 
 def in_noise(speech: Block) -> Block:

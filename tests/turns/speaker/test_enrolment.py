@@ -21,7 +21,7 @@ from s2s.turns.speaker.enrolment import (
 
 
 def voice() -> VoicePrint:
-    vector = np.random.default_rng(0).standard_normal(256).astype(np.float32)
+    vector = np.random.default_rng(0).standard_normal((2, 192)).astype(np.float32)
     return VoicePrint(unit(vector), "an-embedder", 9.5)
 
 
@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     read = read_enrolled(tmp_path)
     assert read is not None
     assert (read.model, read.speech_s) == (written.model, written.speech_s)
-    np.testing.assert_allclose(read.vector, written.vector, atol=1e-6)
+    np.testing.assert_allclose(read.vectors, written.vectors, atol=1e-6)
     assert [each.name for each in tmp_path.iterdir()] == [FILE]
 
 
@@ -50,7 +50,7 @@ def test_it_is_erased(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"model": "m", "speech_s": 1, "vector": [1, 1]}', "null"]
+    "text", ["", "{", "[]", "{}", '{"model": "m", "speech_s": 1, "vectors": [[1, 1]]}', "null"]
 )
 def test_a_damaged_file_says_what_to_do(tmp_path: Path, text: str) -> None:
     enrolled_path(tmp_path).write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.turns.speaker.config import GateConfig
 from s2s.turns.speaker.gate import WINDOW_MS, OthersSpeech, PassedWindow, VoiceGate
 
-MINE, OTHER, UNSURE = 0.9, 0.1, 0.45
+MINE, OTHER, UNSURE = 0.9, 0.0, 0.25
 
 
 class Scripted:
@@ -132,11 +132,28 @@ def test_short_speech_is_settled_at_its_end() -> None:
 
 
 def test_who_stays_unsure_is_another_after_a_while() -> None:
-    rig = Rig(GateConfig(other=0.3))
+    rig = Rig()
     rig.hear(UNSURE, 1024)
     assert rig.gate.whose == "unknown"
-    rig.hear(UNSURE, 1024)
+    rig.hear(UNSURE, rig.config.sure_ms - 1024)
     assert rig.gate.whose == "other"
+
+
+def test_one_unlike_moment_does_not_take_the_turn_from_the_person() -> None:
+    rig = Rig()
+    rig.hear(MINE, rig.config.first_look_ms)
+    rig.hear(OTHER, rig.config.again_mine_ms)
+    assert rig.gate.whose == "mine"
+    rig.hear(OTHER, rig.config.again_mine_ms)
+    assert rig.gate.whose == "other"
+
+
+def test_the_person_is_looked_at_briefly_and_others_at_length() -> None:
+    rig = Rig()
+    rig.hear(UNSURE, 2000)
+    assert rig.voice.looks[-1] >= 2 * 16 * rig.config.brief_look_ms
+    rig.hear(MINE, 2 * rig.config.again_mine_ms)
+    assert rig.voice.looks[-1] == 16 * rig.config.brief_look_ms
 
 
 def test_over_a_reply_everything_passes_and_only_the_verdict_tells() -> None:
@@ -168,3 +185,5 @@ def test_no_window_is_lost_or_doubled(parts: list[tuple[float | None, int]]) -> 
 def test_a_config_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="mine"):
         GateConfig(mine=0.2, other=0.5)
+    with pytest.raises(ValueError, match="first_look_ms < sure_ms"):
+        GateConfig(first_look_ms=900, sure_ms=900)
