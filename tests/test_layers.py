@@ -71,6 +71,7 @@ TIMED_WAITS = {
     "transport.remote.websocket": "limits of a connection, and at the end for a dead one",
     "models.fetch": "a bar for a download: docs/decisions/fetch-progress.md",
     "system.remote.client": "a busy server said when to ask again; and limits of a connection",
+    "testing.random_clients": "in simulated time",
     "bench.answer": "what the processor does is looked at now and then",
     "bench.peers.compare": "another engine that may hang",
     "tts.qwen3.native.library": "a compiler that may hang",

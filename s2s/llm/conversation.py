@@ -177,6 +177,11 @@ class ConversationItems:
                 return _written(item_id, "assistant", entry.told, "in_progress")
             return _spoken(item_id, "assistant", entry.told, "in_progress")
 
+    def items(self) -> list[Item]:
+        """All of them, in order."""
+        with self._lock:
+            return [entry.item for entry in self._entries]
+
     def previous(self, item_id: str) -> str | None:
         """The id of the item in front; None for the first, and for an unknown one."""
         with self._lock:

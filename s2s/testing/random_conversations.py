@@ -143,7 +143,7 @@ def _undecided(models: Models, rng: np.random.Generator) -> Models:
     return replace(models, end_of_turn=_Undecided(models.end_of_turn, rng))
 
 
-class _FailingTranscriber:
+class FailingTranscriber:
     def __init__(self, inner: Transcriber, fails: Iterator[bool]) -> None:
         self._inner = inner
         self._fails = fails
@@ -157,7 +157,7 @@ class _FailingTranscriber:
 
 def _failing(models: Models, rng: np.random.Generator) -> Models:
     fails = iter(lambda: bool(rng.random() < 0.2), None)
-    return replace(models, transcriber=_FailingTranscriber(models.transcriber, fails))
+    return replace(models, transcriber=FailingTranscriber(models.transcriber, fails))
 
 
 def violations(simulation: Simulation) -> list[str]:

@@ -28,7 +28,11 @@ def turns_config(hearing: Hearing, config: TurnsConfig) -> TurnsConfig:
     match hearing.detection:
         case ServerVad() as vad:
             return replace(
-                config, segmenter=_segmenter(vad, config), grace=_fixed(vad), provisional=never
+                config,
+                segmenter=_segmenter(vad, config),
+                grace=_fixed(vad),
+                provisional=never,
+                unanswered_reopen_ms=max(config.unanswered_reopen_ms, 2 * vad.silence_ms),
             )
         case SemanticVad(eagerness=eagerness):
             interruption = replace(
@@ -37,7 +41,14 @@ def turns_config(hearing: Hearing, config: TurnsConfig) -> TurnsConfig:
                 rules=tuple(map(_sooner, config.interruption.rules)),
             )
             grace = _patient(EAGERNESS[eagerness], UNDECIDED_S[eagerness])
-            return replace(config, grace=grace, interruption=interruption, provisional=never)
+            patient_ms = round(1000 * UNDECIDED_S[eagerness]) + 1000
+            return replace(
+                config,
+                grace=grace,
+                interruption=interruption,
+                provisional=never,
+                unanswered_reopen_ms=max(config.unanswered_reopen_ms, patient_ms),
+            )
         case None:
             return config
 

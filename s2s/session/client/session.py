@@ -18,6 +18,7 @@ from s2s.core.control import (
     Truncation,
 )
 from s2s.core.events import CancelReason, EventSink
+from s2s.core.handler import AnyStage
 from s2s.core.items import Item, MessageItem, SoundPart
 from s2s.core.messages import ResponseAsked, ResponseId, TurnId
 from s2s.core.metrics import Metrics
@@ -54,6 +55,11 @@ class ClientSession:
     def quiet(self) -> bool:
         """The person is silent, nothing is being answered, nothing is believed to play."""
         return self._run.quiet
+
+    @property
+    def stages(self) -> tuple[AnyStage, ...]:
+        """Its stages, to be looked at."""
+        return self._run.stages
 
     @property
     def plays_until_s(self) -> float:

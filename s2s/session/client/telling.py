@@ -8,6 +8,7 @@ answers a turn tells its commit first. Safe from any thread.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,10 +73,14 @@ class TurnTelling:
         self._transcribes = transcribes
         self._lock = threading.RLock()
         self._turns: dict[str, _Told] = {}
+        self._over: deque[str] = deque(maxlen=MAX_TURNS)
+        """Turns of which all was told."""
 
     def began(self, turn_id: str, start_ms: int) -> None:
         """The turn counts, since then. Told once."""
         with self._lock:
+            if turn_id in self._over:
+                return
             told = self._turn(turn_id)
             if not told.began and not told.committed:
                 told.began = True
@@ -84,7 +89,7 @@ class TurnTelling:
     def has_begun(self, turn_id: str) -> bool:
         with self._lock:
             told = self._turns.get(turn_id)
-            return told is not None and told.began
+            return turn_id in self._over or (told is not None and told.began)
 
     @property
     def begun(self) -> list[str]:
@@ -95,6 +100,8 @@ class TurnTelling:
     def sent(self, turn: TurnId, seconds: float, *, answered: bool) -> None:
         """All of `turn` is on its way to be written down."""
         with self._lock:
+            if turn.turn_id in self._over:
+                return
             told = self._turn(turn.turn_id)
             told.revision, told.seconds = turn.turn_revision, seconds
             told.answered = answered
@@ -118,6 +125,7 @@ class TurnTelling:
         """Nothing came of the turn."""
         with self._lock:
             told = self._turns.pop(turn_id, None)
+            self._over.append(turn_id)
             if told is not None and told.began and not told.ended:
                 self._events(TurnEnded(user_item_id(turn_id), self.now_ms, why))
 
@@ -199,6 +207,7 @@ class TurnTelling:
                 self._tell(TurnTranscript(item_id, words, words, True, told.seconds))
         if told.finished and not told.owed:
             self._turns.pop(turn_id, None)
+            self._over.append(turn_id)
 
     def _tell(self, event: Event) -> None:
         if self._transcribes():

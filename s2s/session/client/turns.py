@@ -30,6 +30,7 @@ from s2s.turns.steered import SteeredTurns
 MAX_INPUT_S = 120.0
 """Sound that waits to be committed by the client; of more the newest."""
 NO_SPEECH = "no speech"
+NOT_MEANT = "not meant to be answered"
 CLEARED = "cleared"
 
 
@@ -152,8 +153,9 @@ class ClientTurns(Handler[ClientInput, SttInput]):
             verdict = self._turns.verdict(turn)
             if verdict is Verdict.LATEST and self._turns.commit(turn):
                 self._telling.committed(turn)
-            elif verdict is Verdict.STALE and not self._is_open(turn.turn_id):
-                self._drop(turn.turn_id, NO_SPEECH)
+            elif verdict is not Verdict.LATEST and not self._is_open(turn.turn_id):
+                self._turns.forget(turn.turn_id)
+                self._drop(turn.turn_id, NOT_MEANT)
         for turn_id in self._telling.begun:
             if not self._is_open(turn_id) and self._telling.sent_revision(turn_id) is None:
                 self._drop(turn_id, NO_SPEECH)

@@ -289,6 +289,7 @@ class ClientStages:
         self._recent.on_event(event)
         match event:
             case ResponseStarted(response=response):
+                self.state.turns.commit(response.turn)  # one that fails was not: no sound began it
                 self.telling.committed(response.turn)
                 self.telling.settled(response.turn_id)
             case AnswerText(response=response):
