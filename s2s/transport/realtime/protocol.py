@@ -1,0 +1,226 @@
+"""The Realtime protocol between one client and one session, without any transport or thread.
+
+What the client says comes in as text, what the session says as events and sound from any thread;
+what the client is to be told waits in the outbox. Apart from `session_event` and `session_sound`
+everything is called from one thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from s2s.core.audio import Block
+from s2s.core.control import SessionControl
+from s2s.core.events import (
+    AnswerText,
+    Event,
+    Notice,
+    ResponseDone,
+    ResponseStarted,
+    ToolCalled,
+    TurnBegan,
+    TurnCommitted,
+    TurnEnded,
+    TurnTranscript,
+    TurnTranscriptFailed,
+)
+from s2s.core.messages import ResponseId
+from s2s.transport.realtime.commands import ClientMicrophone, Commands, IdNumbers, response_form
+from s2s.transport.realtime.faults import ClientFault
+from s2s.transport.realtime.limits import Limits
+from s2s.transport.realtime.response_writer import ResponseForm, ResponseWriter
+from s2s.transport.realtime.send_queue import SendQueue
+from s2s.transport.realtime.session_object import SessionObject
+from s2s.transport.realtime.turn_writer import TurnWriter
+from s2s.transport.realtime.wire.parse import event_id_of, parse_event, parse_object
+from s2s.transport.realtime.wire.server_events import ErrorDetail, ErrorEvent, SessionCreated
+from s2s.transport.realtime.wire.settings import ResponseSettings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    response: ResponseId
+    block: Block
+    text: str
+
+
+class RealtimeProtocol:
+    """One client and its session.
+
+    Args:
+        session: the session as it is told.
+        outbox: what waits to be sent.
+        rate_hz: of the session's sound.
+        limits: how much the client may put into it.
+        on_news: called, from any thread, when `catch_up` has something to do.
+        on_error: told the code of each error.
+    """
+
+    def __init__(
+        self,
+        session: SessionObject,
+        outbox: SendQueue,
+        rate_hz: int,
+        *,
+        limits: Limits | None = None,
+        on_news: Callable[[], None] = lambda: None,
+        on_error: Callable[[str], None] = lambda _code: None,
+    ) -> None:
+        self.session = session
+        self._outbox = outbox
+        self._rate_hz = rate_hz
+        self._limits = limits or Limits()
+        self._on_news = on_news
+        self._on_error = on_error
+        self._news: deque[Event | _Sound] = deque()
+        self._turns = TurnWriter(outbox)
+        self._responses: dict[str, ResponseWriter] = {}
+        self._event_id: str | None = None
+        """Of the client's event that is being dealt with."""
+        self._control: SessionControl | None = None
+        self._commands: Commands | None = None
+
+    # --- from the session, on any thread -------------------------------------------------------
+
+    def session_event(self, event: Event) -> None:
+        self._news.append(event)
+        self._on_news()
+
+    def session_sound(self, response: ResponseId, block: Block, text: str) -> None:
+        """Sound of a response, float32 [samples], and the text said once it has been played."""
+        self._news.append(_Sound(response, block, text))
+        self._on_news()
+
+    # --- on the wire's thread ------------------------------------------------------------------
+
+    def begin(
+        self, control: SessionControl, microphone: ClientMicrophone, ids: IdNumbers | None = None
+    ) -> None:
+        """The session behind runs: the first event.
+
+        Args:
+            ids: of the connection that this one goes on with.
+        """
+        self._control = control
+        self._commands = Commands(
+            self.session, control, microphone, self._outbox, self, self._limits
+        )
+        if ids is not None:
+            self._commands.ids = ids
+        self._outbox.put(SessionCreated(session=self.session.echo()))
+
+    @property
+    def commands(self) -> Commands:
+        """What the client asks for; there is nothing before `begin`."""
+        assert self._commands is not None
+        return self._commands
+
+    def client_text(self, text: str) -> None:
+        """Do what the client asks in one message. Whatever is wrong with it costs one `error`."""
+        self.catch_up()
+        self._event_id = None
+        try:
+            value = parse_object(text)
+            self._event_id = event_id_of(value)
+            self.commands.do(parse_event(value))
+        except ClientFault as fault:
+            self.fault(fault)
+        except Exception:
+            log.exception("an event of a client could not be dealt with")
+            message = "The server had an error while processing the event. The session goes on."
+            self._error("server_error", ClientFault("internal_error", message))
+        self._event_id = None
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Tell what the session has said until now."""
+        sounding: ResponseWriter | None = None
+        while self._news:
+            news = self._news.popleft()
+            if isinstance(news, _Sound):
+                writer = self._responses.get(news.response.response_key or "")
+                if sounding is not None and sounding is not writer:
+                    sounding.flush()
+                sounding = self._sound(writer, news)
+                continue
+            if sounding is not None and not isinstance(news, ResponseDone):
+                sounding.flush()
+                sounding = None
+            self._tell(news)
+        if sounding is not None:
+            sounding.flush()
+
+    def opened(self, response_id: str, form: ResponseForm) -> None:
+        """A response that the client asked for begins."""
+        self._open(response_id, form)
+
+    def fault(self, fault: ClientFault) -> None:
+        """Tell that the event that is being dealt with was wrong."""
+        self._error("invalid_request_error", fault)
+
+    def expire(self) -> None:
+        """The session has lasted as long as any may: the last event."""
+        self._event_id = None
+        message = "Your session hit its maximum duration."
+        self.fault(ClientFault("session_expired", message))
+
+    def _error(self, kind: str, fault: ClientFault) -> None:
+        detail = ErrorDetail(
+            type="server_error" if kind == "server_error" else "invalid_request_error",
+            code=fault.code,
+            message=fault.message,
+            param=fault.param,
+            event_id=self._event_id,
+        )
+        self._on_error(fault.code)
+        self._outbox.put(ErrorEvent(error=detail))
+
+    # --- what the session says -----------------------------------------------------------------
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case TurnCommitted():
+                self._turns.tell(event)
+                self.commands.committed()
+            case TurnBegan() | TurnEnded() | TurnTranscript() | TurnTranscriptFailed():
+                self._turns.tell(event)
+            case ResponseStarted(response=response):
+                key = response.response_key
+                if key is not None and key not in self._responses:
+                    self._open(key, response_form(self.session, ResponseSettings()))
+            case AnswerText(response=response, text=text):
+                if (writer := self._writer(response)) is not None:
+                    writer.text(text)
+            case ToolCalled(response=response):
+                if (writer := self._writer(response)) is not None:
+                    writer.call(event)
+            case ResponseDone(response=response):
+                writer = self._responses.pop(response.response_key or "", None)
+                if writer is not None:
+                    writer.end(event)
+            case Notice(text=text):
+                log.warning("%s: %s", self.session.session_id, text)
+            case _:
+                pass  # what a wire does not tell
+
+    def _open(self, response_id: str, form: ResponseForm) -> None:
+        assert self._control is not None
+        writer = ResponseWriter(response_id, form, self._outbox, self._control.previous)
+        self._responses[response_id] = writer
+        writer.begin()
+
+    def _writer(self, response: ResponseId) -> ResponseWriter | None:
+        return self._responses.get(response.response_key or "")
+
+    def _sound(self, writer: ResponseWriter | None, sound: _Sound) -> ResponseWriter | None:
+        if writer is None:  # of a response that has ended
+            self._outbox.never_sent(len(sound.block))
+            return None
+        self.session.sound_was_sent()
+        writer.sound(sound.block, self._rate_hz, sound.text)
+        return writer
