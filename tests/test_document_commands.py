@@ -43,7 +43,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python -m s2s( --(?!.*--input).*)?( +#.*)?$", "microphone"),
     (r'python -m s2s say "[^"]*"$', "loudspeaker"),
     (r"python -m s2s devices", "microphone"),
-    (r"(S2S_API_KEY=\S+ )?python -m s2s serve", "serves until it is stopped"),
+    (r"(S2S_API_KEY=\S+ )?python -m s2s serve|export S2S_API_KEY", "serves until it is stopped"),
     (r"python -m s2s talk --url", "another machine: tests/app/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
@@ -63,6 +63,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(tests\.support\.documents)", r"\1 --check"),
     (r"(bench random)( --count \d+)?", r"\1 --count 20"),
     (r"(bench conversation)", r"\1 --turns 4"),
+    (r"(s2s\.bench\.load) .*", r"\1 --sessions 1 --seconds 3"),
     (r"(bench parity .*)", r"\1 --frames 4"),
     (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1"),
     (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1"),

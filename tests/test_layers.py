@@ -56,6 +56,8 @@ TIMED_WAITS = {
     "core.clock": "the clock itself",
     "core.channel": "on a condition of the session's clock",
     "core.speculation": "on a condition of the session's clock",
+    "bench.load.clients": "clients speak in real time",
+    "bench.load.run": "a server is watched while it works",
     "transport.server.run": "limits of connections, as uvicorn keeps them",
     "transport.playback": "on a condition of the session's clock",
     "transport.client_transport": "on a condition of the session's clock",
@@ -81,6 +83,7 @@ TIMED_WAITS = {
 UNTYPED_NEIGHBOURS = {
     "bench.answer",
     "bench.conversation.picture",
+    "bench.load.picture",
     "bench.turn_ends.endpointing",
     "bench.noise",
     "bench.peers.run",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from s2s import __version__
 from s2s.app.arguments import add_remote_flags, settings_as_flags, text_behind_flags
+from s2s.app.serving.flags import add_flags, given_settings
 from s2s.app.signals import Interrupted, handled, leave
 from s2s.app.streams import forgiving_streams
 from s2s.bench.commands import add_actions
@@ -27,6 +28,7 @@ LEVELS = ("debug", "info", "warning", "error")
 COMMANDS = {
     "talk": "talk to it (what happens without a command)",
     "say": "speak a text",
+    "serve": "serve conversations: a web page, and the OpenAI Realtime API",
     "transcribe": "write down what is said in sound files",
     "devices": "list microphones and loudspeakers",
     "models": "list, fetch and find model files",
@@ -63,7 +65,7 @@ SWITCHES = {
     "muted": ("session.turns.input.muted", "begin muted; the key m unmutes"),
 }
 """Flags of `talk` that set one key to true: flag -> (key, help)."""
-SPEAKING = ("talk", "say", "config", "doctor")
+SPEAKING = ("talk", "say", "serve", "config", "doctor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,6 +127,10 @@ def _run(options: argparse.Namespace) -> int:
                 from s2s.app.transcription import transcribe
 
                 return transcribe(config, store, options.files)
+            case "serve":
+                from s2s.app.serving.command import serve
+
+                return serve(config, store, options.api_key)
             case "config":
                 return commands.show_config(config)
             case "bench":
@@ -234,6 +240,8 @@ def _config(options: argparse.Namespace) -> Config:
     if options.command == "talk":
         given = {flag: getattr(options, flag.replace("-", "_")) for flag in SWITCHES}
         flags += [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
+    if options.command == "serve":
+        flags += given_settings(options)
     return config.load(
         profile=options.profile or os.environ.get("S2S_PROFILE") or None,
         file=options.config or os.environ.get("S2S_CONFIG") or None,
@@ -297,6 +305,7 @@ def _parser() -> argparse.ArgumentParser:
     transcribe.add_argument(
         "files", type=Path, nargs="+", metavar="FILE", help="WAV, FLAC, OGG or MP3; - is stdin"
     )
+    add_flags(subparsers["serve"])
     subparsers["doctor"].add_argument(
         "--measure",
         action="store_true",

@@ -73,6 +73,7 @@ class Metrics:
     Args:
         path: the file; None: none.
         on_finished: told the timeline of each answer that was heard; must not wait.
+        keep: timelines that are kept for a summary.
     """
 
     def __init__(
@@ -80,12 +81,13 @@ class Metrics:
         path: str | Path | None = None,
         *,
         on_finished: Callable[[Timeline], None] = lambda _: None,
+        keep: int = MAX_FINISHED,
     ) -> None:
         self._lock = threading.Lock()
         self._on_finished = on_finished
         self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
-        self._finished: deque[Timeline] = deque(maxlen=MAX_FINISHED)
-        self._taken_back: deque[Timeline] = deque(maxlen=MAX_FINISHED)
+        self._finished: deque[Timeline] = deque(maxlen=keep)
+        self._taken_back: deque[Timeline] = deque(maxlen=keep)
         self._file = open(path, "a", encoding="utf-8") if path is not None else None  # noqa: SIM115
 
     def mark(self, turn: TurnId, point: Point, at_s: float) -> None:
@@ -124,12 +126,12 @@ class Metrics:
             self._write(timeline)
 
     def finished(self) -> list[Timeline]:
-        """The last `MAX_FINISHED` timelines of answers that were heard, oldest first."""
+        """The last timelines of answers that were heard, oldest first; as many as are kept."""
         with self._lock:
             return list(self._finished)
 
     def starts_taken_back(self) -> list[Timeline]:
-        """The last `MAX_FINISHED` timelines of answers that began and were taken back."""
+        """The last timelines of answers that began and were taken back."""
         with self._lock:
             return list(self._taken_back)
 

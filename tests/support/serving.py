@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from s2s.core.audio import Block
+from s2s.core.markup import Call
 from s2s.core.work import Unlimited, Work
-from s2s.llm.base import ChatMessage, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import EnergyVad
 from s2s.transport.server.config import ServeConfig
@@ -56,9 +57,10 @@ class Ear:
 class Writer:
     """Answers with its pieces; fails behind them where it is told to."""
 
-    pieces: Sequence[str] = ("Hello ", "there, ", "friend.")
+    pieces: Sequence[str | Call] = ("Hello ", "there, ", "friend.")
     error: Exception | None = None
     asked: list[list[ChatMessage]] = field(default_factory=list)
+    options: list[ChatOptions] = field(default_factory=list)
     stopped: int = 0
     """Answers that were given up."""
 
@@ -70,8 +72,10 @@ class Writer:
         *,
         stop: Callable[[], bool] = lambda: False,
         work: Urgency = lambda: Work.FIRST_SOUND,
-    ) -> Iterator[str]:
+        options: ChatOptions = PLAIN,
+    ) -> Iterator[str | Call]:
         self.asked.append(list(messages))
+        self.options.append(options)
         for piece in self.pieces:
             if stop():
                 self.stopped += 1
@@ -80,9 +84,11 @@ class Writer:
         if self.error is not None:
             raise self.error
 
-    def warm(self, messages: Sequence[ChatMessage]) -> None: ...
+    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None: ...
 
-    def ending(self, messages: Sequence[ChatMessage]) -> float | None:
+    def ending(
+        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
+    ) -> float | None:
         return None
 
     def count_tokens(self, text: str) -> int:

@@ -161,11 +161,18 @@ class ClientSessions:
     """Opens sessions on models that are loaded once, as `OpenSession` of the transport."""
 
     def __init__(
-        self, models: Models, config: SessionConfig, *, clock: Callable[[], Clock] = SystemClock
+        self,
+        models: Models,
+        config: SessionConfig,
+        *,
+        clock: Callable[[], Clock] = SystemClock,
+        metrics: Callable[[], Metrics] = Metrics,
     ) -> None:
+        """clock, metrics: make those of a session."""
         self._models = models
         self._config = config
         self._clock = clock
+        self._metrics = metrics
 
     def __call__(
         self,
@@ -179,7 +186,7 @@ class ClientSessions:
     ) -> ClientSession:
         """Begin a session. `kept` is that of a session that was closed."""
         earlier = kept if isinstance(kept, KeptSession) else None
-        settings = ClientSettings(session_id, answering, hearing, earlier)
+        settings = ClientSettings(session_id, answering, hearing, earlier, self._metrics())
         clock = self._clock()
         return ClientSession(
             ClientStages(self._models, transport, self._config, settings, events, clock)

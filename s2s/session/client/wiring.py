@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Channel, Closed
@@ -83,6 +83,7 @@ class ClientSettings:
     answering: Answering
     hearing: Hearing
     kept: KeptSession | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 class ClientStages:
@@ -98,7 +99,7 @@ class ClientStages:
         clock: Clock,
     ) -> None:
         self.clock = clock
-        self.metrics = Metrics()
+        self.metrics = settings.metrics
         self.settings = settings
         self.transport = transport
         self.playback = transport.playback

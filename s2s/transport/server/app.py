@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
+from s2s.transport.page import PAGE_HEADERS, page_file
 from s2s.transport.server.audio_api.catalogue import Catalogue
 from s2s.transport.server.audio_api.chat import ChatEndpoint
 from s2s.transport.server.audio_api.speech import SpeechEndpoint
@@ -43,7 +44,7 @@ def make_app(server: Server) -> Starlette:
         route("/v1/models/{name:path}", catalogue.model),
         route("/metrics", catalogue.metrics),
         route("/health", catalogue.health, needs_key=False),
-        route("/{path:path}", _nothing, needs_key=False),
+        route("/{path:path}", _page, needs_key=False),
     ]
     middleware = [
         Middleware(
@@ -57,8 +58,14 @@ def make_app(server: Server) -> Starlette:
     return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server))
 
 
-async def _nothing(_: Request) -> Response:
-    raise ApiError(404, "not_found", "There is nothing here; docs/server.md lists the addresses.")
+async def _page(request: Request) -> Response:
+    """A file of the web page."""
+    found = page_file(request.url.path)
+    if found is None:
+        raise ApiError(
+            404, "not_found", "There is nothing here; docs/server.md lists the addresses."
+        )
+    return Response(found.content, headers=dict(PAGE_HEADERS), media_type=found.media_type)
 
 
 def _lifespan(server: Server) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:

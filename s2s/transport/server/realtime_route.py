@@ -1,7 +1,7 @@
 """The upgrade of `/v1/realtime`: who gets a connection, and what becomes of it at its end.
 
-Whoever is refused is told by an HTTP status before the upgrade: stock clients come back at once
-after most close codes, and would knock for ever.
+Whoever is refused is told by an HTTP status before the upgrade:
+docs/decisions/refused-before-the-upgrade.md.
 """
 
 from __future__ import annotations

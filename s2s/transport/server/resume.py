@@ -1,6 +1,7 @@
 """Conversations of dropped connections, kept for a while under the token of their client.
 
-On one event loop alone. Times are of a clock that is given, so that tests need not wait.
+docs/decisions/resumption-by-a-token-of-the-client.md. On one event loop alone. Times are of a clock
+that is given, so that tests need not wait.
 """
 
 from __future__ import annotations

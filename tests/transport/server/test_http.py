@@ -13,6 +13,7 @@ import soundfile
 from starlette.testclient import TestClient
 
 from s2s.core.audio import decode_sound, write_wav
+from s2s.core.markup import Call
 from s2s.llm.base import LlmError
 from s2s.stt.base import SttError
 from s2s.testing.simulator import tone
@@ -86,6 +87,18 @@ def test_metrics_are_for_prometheus(http: TestClient):
     assert 'status="404"' in answer.text
     assert "nothing/here" not in answer.text
     assert "s2s_sessions 0" in answer.text
+
+
+def test_the_page_is_served_to_everybody_and_nothing_else_is_a_file():
+    with client(fake_server(key="k")) as http:
+        page = http.get("/")
+        assert page.status_code == 200
+        assert "text/html" in page.headers["content-type"]
+        assert "default-src" in page.headers["content-security-policy"]
+        for path in ("/../server/app.py", "/%2e%2e/page.py", "/etc/passwd", "/index.html/../x"):
+            answer = http.get(path)
+            assert answer.status_code == 404
+            assert answer.json()["error"]["code"] == "not_found"
 
 
 # --- who may come in ------------------------------------------------------------------------------
@@ -504,8 +517,76 @@ def test_messages_are_read_in_all_their_forms():
         ("system", "Be brief.\n\nBe kind."),
         ("user", "a\nb"),
         ("assistant", ""),
-        ("user", "42"),
+        ("tool", "42"),
     ]
+
+
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+def test_tools_are_handed_to_the_model_and_its_calls_to_the_client():
+    writer = Writer(pieces=("One moment. ", Call("weather", '{"city": "Oslo"}')))
+    asked = ASKED | {"tools": [TOOL], "tool_choice": "required"}
+    with client(fake_server(chat=writer)) as http:
+        choice = http.post("/v1/chat/completions", json=asked).json()["choices"][0]
+        *chunks, done = events(
+            http.post("/v1/chat/completions", json=asked | {"stream": True}).text
+        )
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["content"] == "One moment."
+    [call] = choice["message"]["tool_calls"]
+    assert call["function"] == {"name": "weather", "arguments": '{"city": "Oslo"}'}
+    [tool] = writer.options[0].tools
+    assert tool.name == "weather"
+    assert writer.options[0].tool_choice == "required"
+    assert done == "[DONE]"
+    deltas = [each["choices"][0]["delta"] for each in chunks]  # pyright: ignore
+    [streamed] = [each["tool_calls"][0] for each in deltas if "tool_calls" in each]
+    assert (streamed["index"], streamed["function"]) == (0, call["function"])
+    assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"  # pyright: ignore
+
+
+def test_calls_that_a_model_writes_as_text_are_read():
+    written = '<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>'
+    with client(fake_server(chat=Writer(pieces=(written,)))) as http:
+        asked = ASKED | {"tools": [TOOL]}
+        choice = http.post("/v1/chat/completions", json=asked).json()["choices"][0]
+    [call] = choice["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"city": "Oslo"}
+    assert choice["message"]["content"] is None
+
+
+def test_what_a_tool_gave_back_is_read():
+    writer = Writer()
+    use = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    asked = {"messages": [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [use]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Sunny."},
+    ], "tools": [TOOL], "tool_choice": {"function": {"name": "weather"}}}  # fmt: skip
+    with client(fake_server(chat=writer)) as http:
+        assert http.post("/v1/chat/completions", json=asked).status_code == 200
+    _, called, given = writer.asked[0]
+    assert [(each.call_id, each.name) for each in called.calls] == [("c1", "weather")]
+    assert (given.role, given.call_id, given.content) == ("tool", "c1", "Sunny.")
+    assert writer.options[0].forced_tool == "weather"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tools": "all"},
+        {"tools": [3]},
+        {"tools": [{"type": "function"}]},
+        {"tools": [{"function": {"name": 3}}]},
+        {"tools": [TOOL], "tool_choice": "perhaps"},
+        {"tools": [TOOL], "tool_choice": {"type": "function"}},
+        {"messages": [{"role": "assistant", "tool_calls": 3}]},
+        {"messages": [{"role": "assistant", "tool_calls": [{"id": "x"}]}]},
+    ],
+)
+def test_tools_that_cannot_be_read_are_refused(http: TestClient, fields: dict[str, object]):
+    assert http.post("/v1/chat/completions", json=ASKED | fields).status_code == 400
 
 
 @pytest.mark.parametrize(

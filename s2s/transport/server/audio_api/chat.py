@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from s2s.core.markup import Call, MarkupFilter, Visible, Withdrawn
+from s2s.core.answering import ToolChoice, ToolSchema
+from s2s.core.markup import (
+    Call,
+    Item,
+    MarkupFilter,
+    Visible,
+    Withdrawn,
+    WrittenCall,
+    read_calls,
+)
 from s2s.core.untyped import is_list, is_mapping
 from s2s.core.work import Work
-from s2s.llm.base import ChatMessage, LlmError, Role
+from s2s.llm.base import ChatMessage, ChatOptions, LlmError, Role, ToolUse
 from s2s.llm.generated_text import GeneratedText
 from s2s.transport.server.audio_api import fields
 from s2s.transport.server.handover import Services
@@ -24,15 +33,15 @@ from s2s.transport.server.reply import ApiError, sse
 from s2s.transport.server.server import Server
 from s2s.transport.server.worker import Stop
 
-Finish = Literal["stop", "length"]
+Finish = Literal["stop", "length", "tool_calls"]
 
 ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
     "user": "user",
     "assistant": "assistant",
-    "tool": "user",
-    "function": "user",
+    "tool": "tool",
+    "function": "tool",
 }
 """Of a client's messages -> of ours."""
 
@@ -47,8 +56,22 @@ class ChatCompletion:
     messages: tuple[ChatMessage, ...]
     stream: bool
     with_usage: bool
-    max_tokens: int | None
+    options: ChatOptions
     stop_at: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCall:
+    """A tool that the model wants called."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+    def told(self) -> dict[str, object]:
+        """As the API tells it."""
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.call_id, "type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +113,43 @@ def read_request(body: Mapping[str, object]) -> ChatCompletion:
         system_first([_message(each, number) for number, each in enumerate(given)]),
         fields.flag(body, "stream"),
         is_mapping(options) and fields.flag(options, "include_usage"),
-        int(limit) or None,
+        replace(tool_options(body), max_tokens=int(limit) or None),
         _stops(body.get("stop")),
     )
+
+
+def tool_options(body: Mapping[str, object]) -> ChatOptions:
+    """The tools that the model may want called, and whether it must.
+
+    Raises:
+        ApiError: they cannot be read.
+    """
+    given = body.get("tools")
+    if given is None:
+        return ChatOptions()
+    if not is_list(given):
+        raise fields.wrong_type("tools", "a list")
+    tools = tuple(_tool(each, number) for number, each in enumerate(given))
+    choice = body.get("tool_choice")
+    if is_mapping(choice):
+        function = choice.get("function")
+        forced = fields.text(function if is_mapping(function) else {}, "name")
+        return ChatOptions(tools, "required", forced)
+    choices: tuple[ToolChoice, ...] = ("auto", "none", "required")
+    wanted = fields.one_of(body, "tool_choice", choices)
+    return ChatOptions(tools, next(each for each in choices if each == wanted))
+
+
+def _tool(given: object, number: int) -> ToolSchema:
+    where = f"tools[{number}]"
+    function = given.get("function") if is_mapping(given) else None
+    if not is_mapping(function):
+        raise fields.wrong_type(f"{where}.function", "an object")
+    parameters = function.get("parameters")
+    if parameters is not None and not is_mapping(parameters):
+        raise fields.wrong_type(f"{where}.function.parameters", "an object")
+    description = fields.text(function, "description", default="")
+    return ToolSchema(fields.text(function, "name"), description, parameters or {})
 
 
 def system_first(messages: list[ChatMessage]) -> tuple[ChatMessage, ...]:
@@ -111,7 +168,26 @@ def _message(given: object, number: int) -> ChatMessage:
         raise ApiError(
             400, "invalid_value", f"There is no such role in {where}.", param=f"{where}.role"
         )
-    return ChatMessage(role, _content(given.get("content"), where))
+    content = _content(given.get("content"), where)
+    if role == "tool":
+        return ChatMessage(role, content, call_id=fields.text(given, "tool_call_id", default=""))
+    calls = given.get("tool_calls")
+    if role != "assistant" or calls is None:
+        return ChatMessage(role, content)
+    if not is_list(calls):
+        raise fields.wrong_type(f"{where}.tool_calls", "a list")
+    return ChatMessage(role, content, tuple(_use(each, where) for each in calls))
+
+
+def _use(given: object, where: str) -> ToolUse:
+    function = given.get("function") if is_mapping(given) else None
+    if not is_mapping(given) or not is_mapping(function):
+        raise fields.wrong_type(f"{where}.tool_calls", "a list of calls")
+    return ToolUse(
+        fields.text(given, "id"),
+        fields.text(function, "name"),
+        fields.text(function, "arguments", default="{}"),
+    )
 
 
 def _content(given: object, where: str) -> str:
@@ -144,8 +220,10 @@ def _stops(given: object) -> tuple[str, ...]:
     return tuple(each for each in stops[:16] if isinstance(each, str) and each)
 
 
-def answer(asked: ChatCompletion, services: Services, stop: Stop) -> Iterator[str | Ended]:
-    """The answer's words as they are written, then its end; in a thread.
+def answer(
+    asked: ChatCompletion, services: Services, stop: Stop
+) -> Iterator[str | WantedCall | Ended]:
+    """The answer's words as they are written and the calls of tools, then its end; in a thread.
 
     What models write around their words, such as thinking, is left out.
     """
@@ -154,30 +232,44 @@ def answer(asked: ChatCompletion, services: Services, stop: Stop) -> Iterator[st
     markup = MarkupFilter(opens_in_thought=False)
     finish: Finish = "stop"
     pieces = 0
-    given = model.stream(asked.messages, stop=stop, work=lambda: Work.TEXT_AHEAD)
+    given = model.stream(
+        asked.messages, stop=stop, work=lambda: Work.TEXT_AHEAD, options=asked.options
+    )
     for piece in given:
-        if isinstance(piece, Call):
-            continue
         pieces += 1
-        yield from _visible(markup, written.push(piece.encode()))
+        if isinstance(piece, Call):
+            finish = "tool_calls"
+            yield _wanted(piece)
+            continue
+        for part in _parts(markup.push(written.push(piece.encode()))):
+            finish = "tool_calls" if isinstance(part, WantedCall) else finish
+            yield part
         if written.ended:
             break
-        if asked.max_tokens is not None and pieces >= asked.max_tokens:
+        if asked.options.max_tokens is not None and pieces >= asked.options.max_tokens:
             finish = "length"
             break
-    if not written.ended:
-        yield from _visible(markup, written.flush())
-    yield from (item.text for item in markup.flush() if isinstance(item, Visible))
+    last = "" if written.ended else written.flush()
+    for part in _parts([*markup.push(last), *markup.flush()]):
+        finish = "tool_calls" if isinstance(part, WantedCall) else finish
+        yield part
     counted = sum(model.count_tokens(each.content) for each in asked.messages)
     yield Ended(finish, counted, pieces)
 
 
-def _visible(markup: MarkupFilter, text: str) -> Iterator[str]:
-    for item in markup.push(text):
-        if isinstance(item, Visible):
-            yield item.text
-        elif isinstance(item, Withdrawn):
-            continue  # a client that reads along has it already
+def _parts(items: Iterable[Item]) -> Iterator[str | WantedCall]:
+    for item in items:
+        match item:
+            case Visible():
+                yield item.text
+            case WrittenCall():
+                yield from (_wanted(call) for call in read_calls(item) if call.name)
+            case Withdrawn():
+                continue  # a client that reads along has it already
+
+
+def _wanted(call: Call) -> WantedCall:
+    return WantedCall(f"call_{uuid.uuid4().hex[:24]}", call.name, call.arguments)
 
 
 class ChatEndpoint:
@@ -204,23 +296,30 @@ class ChatEndpoint:
             events = _events(first, given, head, asked)
             return StreamingResponse(events, media_type="text/event-stream")
         words: list[str] = []
+        calls: list[WantedCall] = []
         end: Ended | None = None
         async with aclosing(given):
             async for part in given:
-                if isinstance(part, Ended):
-                    end = part
-                else:
-                    words.append(part)
+                match part:
+                    case str():
+                        words.append(part)
+                    case WantedCall():
+                        calls.append(part)
+                    case Ended():
+                        end = part
         assert end is not None
-        message = {"role": "assistant", "content": "".join(words).strip(), "refusal": None}
+        text = "".join(words).strip()
+        message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
+        if calls:
+            message |= {"content": text or None, "tool_calls": [call.told() for call in calls]}
         choice = {"index": 0, "message": message, "finish_reason": end.finish, "logprobs": None}
         told = head | {"object": "chat.completion", "choices": [choice], "usage": end.usage()}
         return JSONResponse(told)
 
 
 async def _events(
-    first: str | Ended,
-    rest: AsyncGenerator[str | Ended],
+    first: str | WantedCall | Ended,
+    rest: AsyncGenerator[str | WantedCall | Ended],
     head: Mapping[str, object],
     asked: ChatCompletion,
 ) -> AsyncGenerator[bytes]:
@@ -233,13 +332,18 @@ async def _events(
     try:
         async with aclosing(_after(first, rest)) as parts:
             yield chunk({"role": "assistant", "content": ""})
+            calls = 0
             async for part in parts:
-                if isinstance(part, str):
-                    yield chunk({"content": part})
-                    continue
-                yield chunk({}, part.finish)
-                if asked.with_usage:
-                    yield _chunk(head, [], part.usage())
+                match part:
+                    case str():
+                        yield chunk({"content": part})
+                    case WantedCall():
+                        yield chunk({"tool_calls": [{"index": calls} | part.told()]})
+                        calls += 1
+                    case Ended():
+                        yield chunk({}, part.finish)
+                        if asked.with_usage:
+                            yield _chunk(head, [], part.usage())
     except LlmError as error:
         told = {"message": str(error), "type": "server_error", "code": "model_failed"}
         yield sse(None, json.dumps({"error": told}))
@@ -257,8 +361,8 @@ def _chunk(
 
 
 async def _after(
-    first: str | Ended, rest: AsyncGenerator[str | Ended]
-) -> AsyncGenerator[str | Ended]:
+    first: str | WantedCall | Ended, rest: AsyncGenerator[str | WantedCall | Ended]
+) -> AsyncGenerator[str | WantedCall | Ended]:
     async with aclosing(rest):
         yield first
         async for part in rest:

@@ -99,10 +99,8 @@ MP3_COMPRESSION = 0.5
 class FileEncoder:
     """A format of libsndfile.
 
-    FLAC comes at its end: it has its length in its beginning, and libsndfile, which most of Python
-    reads it with, takes none without. MP3 has one bit rate throughout: from that a player tells how
-    long it is. The table that tells it for a changing one is written into its beginning at the end,
-    when that has been sent.
+    FLAC comes at its end, and MP3 has one bit rate throughout:
+    docs/decisions/flac-comes-at-its-end.md.
     """
 
     def __init__(self, chosen: SpeechFormat) -> None:

@@ -1,0 +1,1 @@
+"""The command `serve`: its flags, its start, and the conversations of its clients."""

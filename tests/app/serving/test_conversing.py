@@ -1,0 +1,207 @@
+"""Whole conversations over a real socket: on models that take no time, and on the embedded ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+from openai import OpenAI
+from websockets.sync.client import ClientConnection, connect
+
+from s2s.app.loading import close_models, load_models
+from s2s.app.serving.command import model_names
+from s2s.app.serving.conversing import Conversing
+from s2s.bench.load.served import ANSWER, models_at_once
+from s2s.config import loader
+from s2s.config.schema import Config
+from s2s.models.store import Store
+from s2s.session.models import Models
+from s2s.transport.server.metrics import ServerMetrics
+from s2s.transport.server.server import Server
+from tests.support.recordings import DATA
+from tests.support.serving import served
+
+WAIT_S = 60
+
+
+def a_server(models: Models, config: Config | None = None) -> Server:
+    config = config or Config()
+    metrics = ServerMetrics()
+    services = Conversing(config, models, metrics).services(model_names(config))
+    return Server(config.serve, None, services, metrics)
+
+
+def say(client: ClientConnection, **event: object) -> None:
+    client.send(json.dumps(event))
+
+
+def until(client: ClientConnection, kind: str) -> list[dict[str, object]]:
+    """All events up to the next of that type."""
+    found: list[dict[str, object]] = []
+    while not found or found[-1]["type"] != kind:
+        found.append(json.loads(client.recv(WAIT_S)))
+        assert found[-1]["type"] != "error", found[-1]
+    return found
+
+
+def ask(client: ClientConnection, text: str) -> str:
+    """Type something; what is said."""
+    content = [{"type": "input_text", "text": text}]
+    item = {"type": "message", "role": "user", "content": content}
+    say(client, type="conversation.item.create", item=item)
+    say(client, type="response.create")
+    events = until(client, "response.done")
+    done = [each for each in events if each["type"] == "response.output_audio_transcript.done"]
+    return str(done[0]["transcript"])
+
+
+def url(port: int) -> str:
+    return f"ws://127.0.0.1:{port}/v1/realtime?model=any"
+
+
+@pytest.fixture(scope="module")
+def quick() -> Iterator[int]:
+    with served(a_server(models_at_once())) as port:
+        yield port
+
+
+def test_a_typed_turn_is_answered_by_voice(quick: int):
+    with connect(url(quick)) as client:
+        created = until(client, "session.created")[0]
+        assert created["session"]["model"] == "any"  # pyright: ignore
+        assert ask(client, "Hello?") == ANSWER
+
+
+def session_threads() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name.startswith("s2s-")}
+
+
+def test_a_closed_session_leaves_no_thread():
+    before = session_threads()
+    with served(a_server(models_at_once())) as port, connect(url(port)) as client:
+        until(client, "session.created")
+        assert 0 < len(session_threads() - before) <= 5
+        assert ask(client, "Hello?") == ANSWER
+    assert session_threads() <= before
+
+
+def test_a_dropped_client_goes_on_with_its_conversation(quick: int):
+    """The items of before are there, under their ids; another token begins anew."""
+    header = {"X-S2S-Resume": "r" * 32}
+    with connect(url(quick), additional_headers=header) as client:
+        session = until(client, "session.created")[0]["session"]
+        ask(client, "Hello?")
+        say(client, type="conversation.item.create", item={
+            "id": "item_mine", "type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": "Remember."}]})  # fmt: skip
+        until(client, "conversation.item.done")
+        client.socket.shutdown(2)  # without a word
+    with connect(url(quick), additional_headers=header) as client:
+        again = until(client, "session.created")[0]["session"]
+        assert again["id"] == session["id"]  # pyright: ignore
+        say(client, type="conversation.item.retrieve", item_id="item_mine")
+        item = until(client, "conversation.item.retrieved")[-1]["item"]
+        assert item["content"][0]["text"] == "Remember."  # pyright: ignore
+    with connect(url(quick)) as client:
+        assert until(client, "session.created")[0]["session"]["id"] != session["id"]  # pyright: ignore
+
+
+def test_a_model_that_fails_ends_its_response_alone():
+    class Failing:
+        reads_ahead = False
+        fails = threading.Event()
+
+        def stream(self, messages: object, **options: object) -> Iterator[str]:
+            if self.fails.is_set():
+                raise ArithmeticError("a fault")
+            yield ANSWER
+
+        def warm(self, messages: object, **options: object) -> None: ...
+
+        def ending(self, messages: object, **options: object) -> None:
+            return None
+
+        def count_tokens(self, text: str) -> int:
+            return 1
+
+        def close(self) -> None: ...
+
+    from dataclasses import replace
+
+    models = replace(models_at_once(), chat=Failing())
+    server = a_server(models)
+    with served(server) as port, connect(url(port)) as good, connect(url(port)) as bad:
+        for client in (good, bad):
+            until(client, "session.created")
+        Failing.fails.set()
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "?"}]}
+        say(bad, type="conversation.item.create", item=item)
+        say(bad, type="response.create")
+        response = until(bad, "response.done")[-1]["response"]
+        assert response["status"] == "failed"  # pyright: ignore
+        Failing.fails.clear()
+        assert ask(good, "Hello?") == ANSWER
+        assert ask(bad, "Hello?") == ANSWER
+    assert 's2s_responses_total{status="failed"} 1' in server.metrics.text({})
+
+
+def test_a_client_secret_is_made_for_a_whole_session(quick: int):
+    base = f"http://127.0.0.1:{quick}/v1"
+    with OpenAI(base_url=base, api_key="x", max_retries=0) as client:
+        made = client.realtime.client_secrets.create(
+            session={"type": "realtime", "instructions": "Be brief."}
+        )
+        assert made.session.instructions == "Be brief."  # pyright: ignore
+        assert made.session.audio is not None  # pyright: ignore
+    with connect(url(quick), additional_headers={"Authorization": f"Bearer {made.value}"}) as one:
+        created = until(one, "session.created")[0]["session"]
+        assert created["instructions"] == "Be brief."  # pyright: ignore
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore:connect.. must be used:DeprecationWarning")  # openai's own
+def test_the_official_client_on_the_embedded_models():
+    """Spoken by one endpoint and heard by the other, written and talked about."""
+    config = loader.load(flags=[("", "serve.max_sessions", "2")])
+    models = load_models(config, Store(), lambda _: None)
+    try:
+        with served(a_server(models, config)) as port:
+            base = f"http://127.0.0.1:{port}/v1"
+            with OpenAI(base_url=base, api_key="x", max_retries=0, timeout=WAIT_S) as client:
+                sentence = "The weather will be nice tomorrow."
+                spoken = client.audio.speech.create(
+                    model="tts-1", voice="alloy", input=sentence, response_format="wav"
+                )
+                heard = client.audio.transcriptions.create(
+                    model="whisper-1", file=("a.wav", io.BytesIO(spoken.content))
+                )
+                assert heard.text.lower().strip(" .") == sentence.lower().strip(" .")
+                verbose = client.audio.transcriptions.create(
+                    model="whisper-1",
+                    file=("q.wav", (DATA / "librivox_0930.wav").read_bytes()),
+                    response_format="verbose_json",
+                    timestamp_granularities=["word"],
+                )
+                assert verbose.words
+                answer = client.chat.completions.create(
+                    model="any", messages=[{"role": "user", "content": "Say hello."}]
+                )
+                assert answer.choices[0].message.content
+                assert "smollm2-135m" in [each.id for each in client.models.list()]
+                with client.realtime.connect(model="any") as connection:
+                    connection.conversation.item.create(item={
+                        "type": "message", "role": "user",
+                        "content": [{"type": "input_text", "text": "Say hello."}]})  # fmt: skip
+                    connection.response.create()
+                    kinds: list[str] = []
+                    for event in connection:
+                        kinds.append(event.type)
+                        if event.type == "response.done":
+                            assert event.response.status == "completed"
+                            break
+                    assert "response.output_audio.delta" in kinds
+    finally:
+        close_models(models)
