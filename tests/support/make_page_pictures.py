@@ -151,9 +151,9 @@ def settings(stage: Stage) -> None:
 def timeline(stage: Stage) -> None:
     stage.talk()
     stage.server.script.delay_s = 0.3
-    for text in ("What is the weather like?", "And tomorrow?", "Thank you."):
+    for count, text in enumerate(("What is the weather like?", "And tomorrow?", "Thank you."), 1):
         stage.type(text, "It will rain all day.", word_s=0.1)
-        stage.page.locator("#stop:not(:disabled)").wait_for()
+        stage.page.locator(f".row:nth-child({count})").wait_for(state="attached")
         stage.page.locator("#stop:disabled").wait_for()
     stage.page.locator("#open-timeline").click()
 
