@@ -217,7 +217,7 @@ def main() -> None:
         if options.docs:
             pictures = [
                 picture(playwright, temporary, speaking, (360, 640), "light"),
-                picture(playwright, temporary, timeline, (1000, 640), "dark"),
+                picture(playwright, temporary, timeline, (1280, 640), "dark"),
             ]
             path = ROOT / "docs" / "pictures" / "page.png"
             beside(pictures).quantize(96).save(path, optimize=True)

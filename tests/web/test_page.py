@@ -315,6 +315,19 @@ def test_everything_has_a_name_for_a_screen_reader(
     assert page.evaluate(UNNAMED) == []
 
 
+def test_nothing_turns_for_who_wants_no_motion(
+    browsers: Browsers, fake_realtime: FakeRealtime
+) -> None:
+    fake_realtime.script.delay_s = 30.0
+    turning = "() => getComputedStyle(document.querySelector('#talk'), '::after').animationName"
+    for reduced_motion, name in ((False, "turn"), (True, "none")):
+        page = browsers.open(fake_realtime.url, allowed=False, reduced_motion=reduced_motion)
+        page.locator("#text").fill("hello")
+        page.locator("#text").press("Enter")
+        page.locator("body[data-state=thinking]").wait_for()
+        assert page.evaluate(turning) == name
+
+
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_nothing_is_wider_than_the_screen_or_too_faint_to_read(
