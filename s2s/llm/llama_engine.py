@@ -9,8 +9,6 @@ on, what is kept of the last conversation.
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,8 +22,10 @@ from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
 from s2s.llm.chat_template import CHATML, ChatTemplate
 from s2s.llm.generated_text import GeneratedText
+from s2s.llm.llama_slot import LlamaSlot, LlamaSlots, Take
 from s2s.llm.text_end import ending_log_odds, ends_words, without_last_mark
 from s2s.llm.token_sampling import TokenSampling
+from s2s.system.fair_lock import FairLock
 from s2s.system.llama_context import LlamaContext, LlamaModel
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 
@@ -38,9 +38,6 @@ PROMPTS_KEPT = 4
 full history again takes some milliseconds, twice before each first token."""
 PIECE_BYTES = 256
 """More than any token stands for."""
-
-Take = Callable[[str], bool]
-"""Takes a piece of the answer, or "" as a sign of life; true ends the generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +73,12 @@ class ChatEngine(Protocol):
 
 
 class LlamaEngine:
-    """A loaded model and the cache of its last conversation. Safe from several threads; calls
-    take turns.
+    """A loaded model and the caches of its last conversations. Safe from several threads; calls
+    take turns, token by token where each has a slot of its own.
+
+    Args:
+        slots: conversations that are kept evaluated at most. Each takes memory of its own for
+            `context_tokens`: 52 MB for SmolLM2-135M with 2048.
 
     Raises:
         LlmError: the library is not installed, or cannot load the file.
@@ -93,10 +94,11 @@ class LlamaEngine:
         context_tokens: int,
         gpu_layers: int,
         chat_template: str | None,
+        slots: int = 1,
     ) -> None:
         try:
             model = LlamaModel(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
-            context = LlamaContext(model, context_tokens, BATCH_TOKENS, threads, vectors=False)
+            context = _context(model, context_tokens, threads)
         except LlamaCppError as error:
             raise LlmError(
                 f"{path} cannot be loaded as a GGUF model ({error}). Fetch it again, or choose "
@@ -104,17 +106,16 @@ class LlamaEngine:
             ) from error
         self._tokens = _Tokens(model)
         self._template = self._tokens.template(chat_template)
-        self._threads = threads
-        self._compute = compute
-        self._context: LlamaContext | None = context
-        self._held: list[int] = []  # the tokens in the cache
         # A transcript mostly says what its last part had said: its prompts are read once.
-        self._prompt = lru_cache(PROMPTS_KEPT)(self._tokens.of_prompt)
-        self._judged: tuple[
-            int, ...
-        ] = ()  # the words, with all in front, whose ending was asked last
-        self._ending = 0.0
-        self._lock = threading.Lock()
+        self._prompt = lru_cache(PROMPTS_KEPT * slots)(self._tokens.of_prompt)
+        step = FairLock()
+        first = [context]
+
+        def opened() -> LlamaSlot:
+            mine = first.pop() if first else _context(model, context_tokens, threads)
+            return LlamaSlot(mine, BATCH_TOKENS, threads, compute, step)
+
+        self._slots = LlamaSlots(opened, slots)
 
     def generate(
         self, request: ChatRequest, take: Take, work: Urgency = lambda: Work.FIRST_SOUND
@@ -126,15 +127,17 @@ class LlamaEngine:
         Raises:
             LlmError: the conversation does not fit, or the library failed.
         """
-        with self._lock:
-            prompt = self._fitting(request)
-            room = self._open().room - len(prompt)
-            if not self._show(prompt, take, work):
+        prompt = self._fitting(request)
+        with self._slots.taken(prompt) as slot:
+            if slot is None or not slot.show(prompt, take, work):
                 return
             if take(opened_thought(request.shown(self._template))):
                 return
             words = GeneratedText(request.stop_at)
-            for token in self._write(request, min(request.max_tokens, room), work):
+            most = min(request.max_tokens, slot.context.room - len(prompt))
+            sampling = TokenSampling(request.temperature, request.top_p, request.repeat_penalty)
+            random = np.random.default_rng(request.seed)
+            for token in slot.write(sampling, random, self._tokens.ends, most, work):
                 piece = words.push(self._tokens.piece(token))
                 if take(piece) or words.ended:
                     return
@@ -146,53 +149,53 @@ class LlamaEngine:
         Raises:
             LlmError: the conversation does not fit, or the library failed.
         """
-        with self._lock:
-            self._show(self._fitting(request), lambda _: False, lambda: Work.TEXT_AHEAD)
+        prompt = self._fitting(request)
+        with self._slots.taken(prompt) as slot:
+            if slot is not None:
+                slot.show(prompt, lambda _: False, lambda: Work.TEXT_AHEAD)
 
     def ending(self, request: ChatRequest) -> float | None:
-        """Log-odds that the last message, the user's, is complete as it is; None while another
-        call computes, or where the template does not show it as it is.
+        """Log-odds that the last message, the user's, is complete as it is; None while other calls
+        compute, or where the template does not show it as it is.
 
         What is evaluated is the beginning of the answer's prompt, and stays in the cache.
 
         Raises:
             LlmError: the conversation does not fit, or the library failed.
         """
-        if not self._lock.acquire(blocking=False):
+        words = self._up_to_words(request)
+        if not words:
             return None
-        try:
-            words = self._up_to_words(request)
-            if not words:
+        with self._slots.taken(words, wait=False) as slot:
+            if slot is None:
                 return None
-            if words != self._judged:
-                self._show(words, lambda _: False, lambda: Work.HEARING)
-                self._ending = ending_log_odds(self._open().logits(), self._tokens.ends_words)
-                self._judged = words
-            return self._ending
-        finally:
-            self._lock.release()
+            if words != slot.judged:
+                slot.show(words, lambda _: False, lambda: Work.HEARING)
+                slot.ending = ending_log_odds(slot.context.logits(), self._tokens.ends_words)
+                slot.judged = words
+            return slot.ending
+
+    @property
+    def slots(self) -> int:
+        """Conversations that are kept evaluated now."""
+        return len(self._slots)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of `text`, exact."""
-        self._open()
+        _ = self._slots.room  # it is open
         return len(self._tokens.of(text))
 
     def close(self) -> None:
-        """Free the model. Idempotent."""
-        with self._lock:
-            context, self._context = self._context, None
-            if context is not None:
-                context.close()
-                self._tokens.close()
-
-    def _open(self) -> LlamaContext:
-        if self._context is None:
-            raise LlmError("the language model was used after it was closed.")
-        return self._context
+        """Free the model, once nobody uses it. Idempotent."""
+        contexts = self._slots.close()
+        for context in contexts:
+            context.close()
+        if contexts:
+            self._tokens.close()
 
     def _fitting(self, request: ChatRequest) -> tuple[int, ...]:
         """The conversation as tokens; there is room for one more."""
-        room = self._open().room
+        room = self._slots.room
         prompt = self._prompt(request.shown(self._template))
         if len(prompt) >= room:
             raise too_long(len(prompt), room)
@@ -208,70 +211,16 @@ class LlamaEngine:
         if not bare or at < 0:
             return ()
         tokens = self._prompt(shown[: at + len(bare)])
-        if len(tokens) >= self._open().room:
-            raise too_long(len(tokens), self._open().room)
+        if len(tokens) >= self._slots.room:
+            raise too_long(len(tokens), self._slots.room)
         return tokens
-
-    def _show(self, prompt: Sequence[int], take: Take, work: Urgency) -> bool:
-        """Bring the cache to hold `prompt`, with the logits of its last token; what it holds
-        already is not computed again. False when `take` wants no more."""
-        context = self._open()
-        same = next(
-            (at for at, (a, b) in enumerate(zip(self._held, prompt, strict=False)) if a != b),
-            min(len(self._held), len(prompt)),
-        )
-        same = min(same, len(prompt) - 1)
-        self._keep(same, work)
-        for start in range(same, len(prompt), BATCH_TOKENS):
-            if take(""):
-                return False
-            self._feed(context, prompt[start : start + BATCH_TOKENS], work())
-        return True
-
-    def _keep(self, count: int, work: Urgency) -> None:
-        """Forget all but the first `count` tokens."""
-        context = self._open()
-        if count == len(self._held):
-            return
-        kept = self._held[:count]
-        try:
-            context.rewind(count)
-        except LlamaCppError:  # a recurrent model's state cannot go back
-            context.clear()
-            self._held = []
-            for start in range(0, count, BATCH_TOKENS):
-                self._feed(context, kept[start : start + BATCH_TOKENS], work())
-        self._held = kept
-
-    def _feed(self, context: LlamaContext, tokens: Sequence[int], work: Work) -> None:
-        self._compute.wait(work)
-        threads = self._compute.threads(work, self._threads)
-        context.use_threads(threads)
-        try:
-            with self._compute.working(work, threads):
-                context.feed_tokens(tokens)
-        except LlamaCppError as error:
-            context.clear()
-            self._held = []
-            raise LlmError(f"the language model failed: {error}") from error
-        self._held += tokens
-
-    def _write(self, request: ChatRequest, count: int, work: Urgency) -> Iterator[int]:
-        """Tokens of the answer until the model ends it, at most `count`."""
-        context = self._open()
-        sampling = TokenSampling(request.temperature, request.top_p, request.repeat_penalty)
-        random = np.random.default_rng(request.seed)
-        for _ in range(count):
-            token = sampling.choose(context.logits(), self._held, random)
-            if self._tokens.ends(token):
-                return
-            yield token
-            if len(self._held) >= context.room:
-                return
-            self._feed(context, [token], work())
 
 
 ALL_LAYERS = 1 << 16
+
+
+def _context(model: LlamaModel, context_tokens: int, threads: int) -> LlamaContext:
+    return LlamaContext(model, context_tokens, BATCH_TOKENS, threads, vectors=False)
 
 
 def _library(name: str) -> Library:
@@ -292,7 +241,6 @@ class _Tokens:
         self._lib = model.lib
         self._vocabulary = self._lib.number("llama_model_get_vocab", model.handle)
         self._adds_bos = bool(self._lib.number("llama_vocab_get_add_bos", self._vocabulary))
-        self._buffer = ctypes.create_string_buffer(PIECE_BYTES)
         self._bos = self._special("llama_vocab_bos")
 
     def template(self, given: str | None) -> ChatTemplate:
@@ -330,16 +278,17 @@ class _Tokens:
 
     def piece(self, token: int, *, special: bool = False) -> bytes:
         """The bytes that `token` stands for; control tokens stand for nothing unless `special`."""
+        buffer = ctypes.create_string_buffer(PIECE_BYTES)  # its own: several may write at once
         size = self._lib.number(
             "llama_token_to_piece",
             self._vocabulary,
             token,
-            self._buffer,
+            buffer,
             PIECE_BYTES,
             0,
             special,
         )
-        return self._buffer.raw[: max(size, 0)]
+        return buffer.raw[: max(size, 0)]
 
     def ends(self, token: int) -> bool:
         """`token` ends an answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -83,6 +84,60 @@ def test_the_cache_changes_no_answer(engine: LlamaEngine) -> None:
         engine.evaluate(request(ChatMessage("user", "x" * 300)))
         apart.append(answer(engine, request(each)))
     assert [answer(engine, request(each)) for each in asked] == apart
+
+
+@pytest.mark.models
+def test_each_conversation_keeps_its_beginning_and_they_are_written_token_by_token_in_turn(
+    engine: LlamaEngine, resources_path: Path
+) -> None:
+    steps: list[int] = []
+
+    class Noted(Unlimited):
+        def threads(self, work: Work, most: int) -> int:
+            steps.append(threading.get_ident())
+            return 1
+
+    both = LlamaEngine(
+        "auto",
+        resources_path,
+        threads=1,
+        compute=Noted(),
+        context_tokens=512,
+        gpu_layers=0,
+        chat_template=None,
+        slots=2,
+    )
+    asked = [
+        request(ChatMessage("system", f"{word} " * 150), ASKED, max_tokens=24)
+        for word in ("red", "blue")
+    ]
+    apart = [answer(engine, each) for each in asked]
+    together = ["", ""]
+
+    begun = threading.Barrier(2, timeout=60)
+
+    def write(place: int) -> None:
+        def take(piece: str) -> bool:
+            if piece and not together[place]:
+                begun.wait()  # each has written when the other has, and neither has ended
+            together[place] += piece
+            return False
+
+        both.generate(asked[place], take)
+
+    threads = [threading.Thread(target=write, args=(place,)) for place in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == apart
+    assert both.slots == 2
+    steps.clear()
+    assert [answer(both, each) for each in asked] == apart
+    assert len(steps) <= 2 * 25  # nothing of the beginnings is computed again
+    both.close()
+    with pytest.raises(LlmError):
+        both.evaluate(asked[0])
 
 
 @pytest.mark.models
