@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,23 +84,39 @@ def temperature_c() -> float | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessorTimes:
+    """Where the clocks of a machine stand, in seconds."""
+
+    wall_s: float
+    own_s: float
+    """Used of the processor by this process and by those it started and that are over."""
+    all_s: float | None
+    """Used of the processor by everybody; None where the system does not tell."""
+
+
 class Neighbours:
     """What everybody else did to the processor since this was made: a machine that was not idle
     shows in a figure's conditions."""
 
-    def __init__(self) -> None:
-        self._began_s = time.perf_counter()
-        self._own_s = _own_s()
-        self._all_s = _busy_s()
+    def __init__(self, read: Callable[[], ProcessorTimes] | None = None) -> None:
+        """read: where the clocks stand; None: those of this machine."""
+        self._read = read or processor_times
+        self._began = self._read()
 
     def busy_cores(self) -> float | None:
         """Cores kept busy by others, on average; None where the system does not tell."""
-        now_s = _busy_s()
-        if self._all_s is None or now_s is None:
+        began, now = self._began, self._read()
+        if began.all_s is None or now.all_s is None:
             return None
-        own_s = _own_s() - self._own_s
-        wall_s = max(time.perf_counter() - self._began_s, 1e-3)
-        return round(max(now_s - self._all_s - own_s, 0.0) / wall_s, 2)
+        own_s = now.own_s - began.own_s
+        wall_s = max(now.wall_s - began.wall_s, 1e-3)
+        return round(max(now.all_s - began.all_s - own_s, 0.0) / wall_s, 2)
+
+
+def processor_times() -> ProcessorTimes:
+    """Where this machine's clocks stand."""
+    return ProcessorTimes(time.perf_counter(), _own_s(), _busy_s())
 
 
 def _own_s() -> float:

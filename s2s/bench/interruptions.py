@@ -164,11 +164,17 @@ def recorded(folder: Path, count: int) -> Iterator[Clip]:
 # --- the conversation ----------------------------------------------------------------------------
 
 
+ProcessorTime = Callable[[], float]
+"""Seconds of a processor used so far."""
+
+
 class Timed:
     """A recogniser whose calls cost, on the simulated clock, what they took of a processor."""
 
-    def __init__(self, inner: Transcriber, clock: Clock, costs_s: list[float]) -> None:
-        self._inner, self._clock, self._costs_s = inner, clock, costs_s
+    def __init__(
+        self, inner: Transcriber, clock: Clock, costs_s: list[float], used: ProcessorTime
+    ) -> None:
+        self._inner, self._clock, self._costs_s, self._used = inner, clock, costs_s, used
         self.warm, self.close = inner.warm, inner.close
 
     def transcribe(
@@ -179,9 +185,9 @@ class Timed:
         earlier: Transcription | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Transcription:
-        started_s = time.process_time()
+        started_s = self._used()
         result = self._inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
-        self._costs_s.append(time.process_time() - started_s)
+        self._costs_s.append(self._used() - started_s)
         self._clock.wait_until(self._clock.now() + self._costs_s[-1])
         return result
 
@@ -189,13 +195,15 @@ class Timed:
 class Listener:
     """The real models that hear, shared by all conversations."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, used: ProcessorTime = time.process_time) -> None:
+        """used: tells what the recogniser costs; by default what it really does here."""
         self.vad = SileroVad(store.path("silero-vad"))
         self.recogniser = Moonshine(MoonshineConfig(), Resources(store, 1))
         self.costs_s: list[float] = []
+        self._used = used
 
     def models(self, scripted: Models, clock: Clock) -> Models:
-        timed = Timed(self.recogniser, clock, self.costs_s)
+        timed = Timed(self.recogniser, clock, self.costs_s, self._used)
         return replace(scripted, vad=self.vad, transcriber=timed)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from s2s.core.audio import read_wav
 from tests.support import loaders
+from tests.support.patience import PATIENCE_S, PROGRAM_S
 from tests.support.recordings import DATA
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def start(hows: tuple[str, ...], *arguments: str, home: Path) -> subprocess.Pope
 def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
     """What it wrote until it ended; it does not outlive the test."""
     try:
-        return process.communicate(timeout=60)
+        return process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
 
@@ -166,7 +167,7 @@ def test_a_voice_that_is_not_there_is_told_while_real_models_load(
     """The case that was found: a Base model speaks with an enrolled voice only."""
     command = [sys.executable, "-m", "s2s", "--input", str(DATA / "something.wav"), "--fast"]
     flags = ["--tts", "qwen3", "--tts.model", str(tiny_qwen3("0.6b-base")), "--quant", "f32"]
-    result = subprocess.run([*command, *flags], capture_output=True, text=True, timeout=110)
+    result = subprocess.run([*command, *flags], capture_output=True, text=True, timeout=PROGRAM_S)
     assert result.returncode == 1, result.stderr
     told = [line for line in result.stderr.splitlines() if line.startswith("s2s: ")]
     assert len(told) == 1

@@ -18,6 +18,7 @@ from s2s.app.view import View
 from s2s.core.events import AnswerText, Heard, Interruption, Notice, ResponseDone
 from s2s.core.messages import ResponseId, TurnId
 from s2s.tts.base import Capabilities
+from tests.support.patience import PROGRAM_S
 from tests.support.recordings import DATA
 
 ENCODINGS = ["ascii", "cp1252", "cp437", "cp932", "iso8859-15", "utf-8", "utf-16", "koi8-r"]
@@ -138,7 +139,9 @@ def test_an_empty_log_level_is_none(
 )
 def test_a_conversation_is_held_in_any_locale(environment: dict[str, str]):
     command = [sys.executable, "-m", "s2s", "--input", str(DATA / "something.wav"), "--fast"]
-    result = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=110)
+    result = subprocess.run(
+        command, env=os.environ | environment, capture_output=True, timeout=PROGRAM_S
+    )
     assert result.returncode == 0, result.stderr
     assert b"you  Go somewhere and do something." in result.stdout
     assert b"s2s  " in result.stdout

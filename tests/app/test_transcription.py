@@ -18,6 +18,7 @@ from s2s.stt.base import SttError, Transcription
 from s2s.testing.simulator import EnergyVad, tone
 from s2s.turns.speech_regions import speech_regions
 from s2s.turns.vad import SileroVad
+from tests.support.patience import PATIENCE_S
 from tests.support.recordings import DATA
 
 
@@ -117,7 +118,7 @@ def test_each_file_is_written_down_before_the_next_is_read(
     printed = threading.Event()
 
     def write() -> None:
-        if printed.wait(30):
+        if printed.wait(PATIENCE_S):
             (tmp_path / "b.wav").write_bytes(data)
 
     writer = threading.Thread(target=write, daemon=True)

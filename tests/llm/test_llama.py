@@ -133,7 +133,7 @@ def test_a_model_that_gives_nothing_is_given_up(chat) -> None:
     never = threading.Event()
 
     def answer(take: Take) -> None:
-        never.wait(5)
+        never.wait()
 
     model, _ = chat(answer, timeout_s=0.05)
     with pytest.raises(LlmError, match=r"no token for 0\.05 s"):

@@ -11,6 +11,7 @@ import pytest
 from s2s.llm.base import ChatMessage, LlmError
 from s2s.llm.openai import OpenAiChat, OpenAiChatConfig
 from s2s.models.resources import Resources
+from tests.support.patience import PATIENCE_S
 
 pytest.importorskip("openai")
 
@@ -68,7 +69,7 @@ def test_stop_hangs_up(server, resources: Resources, when: str) -> None:
 
     server.script = silent
     assert "".join(chat(server, resources).stream(ASKED, stop=waiting.is_set)) in ("", "One")
-    assert server.gone.wait(2.0)
+    assert server.gone.wait(PATIENCE_S)
 
 
 def test_closing_the_iterator_hangs_up(server, resources: Resources) -> None:
@@ -80,7 +81,7 @@ def test_closing_the_iterator_hangs_up(server, resources: Resources) -> None:
     answer = chat(server, resources).stream(ASKED)
     assert next(answer) == "One"
     answer.close()  # pyright: ignore[reportAttributeAccessIssue]
-    assert server.gone.wait(2.0)
+    assert server.gone.wait(PATIENCE_S)
 
 
 def test_signs_of_life_are_no_first_token(server, resources: Resources) -> None:

@@ -16,6 +16,7 @@ import pytest
 from s2s.models.fetch import silent
 from s2s.models.manifest import HubPart, LocalPart, Model, ModelFile, Part, WheelPart
 from s2s.models.store import Store, StoreError, home
+from tests.support.patience import PATIENCE_S
 
 CONTENT = b"one" * 1000
 
@@ -321,7 +322,7 @@ def test_a_process_waits_for_the_one_that_fetches(tmp_path: Path):
         assert not entered.wait(0.2), "entered while another process held the lock"
         holder.stdin.write("\n")
         holder.stdin.flush()
-        assert entered.wait(30)
+        assert entered.wait(PATIENCE_S)
         waiter.join()
     finally:
         holder.kill()

@@ -15,6 +15,7 @@ from s2s.core.audio import Block, empty
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig, wav_bytes
+from tests.support.patience import PATIENCE_S
 
 pytest.importorskip("openai")
 
@@ -25,7 +26,7 @@ def tone() -> Block:
 
 @pytest.fixture
 def transcriber(server, resources: Resources) -> OpenAiTranscriber:
-    config = OpenAiTranscriberConfig(base_url=server.base_url, timeout_s=5.0)
+    config = OpenAiTranscriberConfig(base_url=server.base_url, timeout_s=PATIENCE_S)
     return OpenAiTranscriber(config, resources)
 
 
@@ -62,7 +63,7 @@ def test_stop_hangs_up(server, transcriber) -> None:
 
     server.script = silent
     assert transcriber.transcribe(tone(), stop=waiting.is_set).text == ""
-    assert server.gone.wait(2.0)
+    assert server.gone.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"<html>"])

@@ -15,6 +15,7 @@ from s2s.app import cli, loading, together
 from s2s.config import registry
 from s2s.models.store import Store
 from s2s.testing.simulator import EnergyVad
+from tests.support.patience import PATIENCE_S
 
 STAGES: tuple[registry.StageName, ...] = ("stt", "llm", "tts")
 loaded = threading.Semaphore(0)
@@ -87,8 +88,9 @@ def heed_signals() -> None:
 
 def main() -> int:
     heed_signals()
-    together.JOIN_S = 0.5  # what loads for ever is waited for in many tests
     hows = dict(zip(STAGES, sys.argv[1:4], strict=True))
+    # What loads for ever is waited for in many tests; all else, however busy the machine is.
+    together.JOIN_S = 0.5 if "never" in hows.values() else PATIENCE_S
     there = sum(how in ("ready", "slow") for how in hows.values())
     creates = ("create_transcriber", "create_chat_model", "create_synthesizer")
     for stage, create in zip(STAGES, creates, strict=True):

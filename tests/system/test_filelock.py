@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from s2s.system.filelock import locked
+from tests.support.patience import PATIENCE_S
 
 
 def test_threads_hold_it_one_after_the_other(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_a_process_that_dies_lets_go_of_it(tmp_path: Path) -> None:
     thread.start()
     assert not got.is_set()
     other.stdin.close()
-    thread.join(60)
+    thread.join(PATIENCE_S)
     assert got.is_set()
     assert other.wait() == 1
     other.stdout.close()

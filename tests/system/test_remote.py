@@ -12,19 +12,21 @@ import pytest
 
 from s2s.core.stop import Listeners, StopSignal
 from s2s.system.remote import Remote, RemoteError, ServerConfig, Waits, server_words
+from tests.support.patience import PATIENCE_S
 
 pytest.importorskip("openai")
 
-SOON_S = 2.0
+SOON_S = 20.0
 """Far above what giving up takes (50 ms), far below every timeout of `remote`."""
+LONG_S = 60.0
 
 
 class Asked:
     """Posts a speech request and reads the bytes of the answer."""
 
-    def __init__(self, config: ServerConfig, first: float, busy: float) -> None:
+    def __init__(self, config: ServerConfig, waits: Waits) -> None:
         self.remote = Remote(config)
-        self.waits = Waits(first, 0.3, 60.0, busy)
+        self.waits = waits
 
     def stream(self, stop: Callable[[], bool] = lambda: False) -> Generator[bytes, None, None]:
         with self.remote.ask(
@@ -42,10 +44,14 @@ def remote(server) -> Iterator[Callable[..., Asked]]:
     made: list[Asked] = []
 
     def make(
-        base_url: str = server.base_url, first: float = 30.0, busy: float = 0.0, **options: object
+        base_url: str = server.base_url,
+        first: float = LONG_S,
+        gap: float = LONG_S,
+        busy: float = 0.0,
+        **options: object,
     ) -> Asked:
         config = ServerConfig(base_url=base_url, **options)  # pyright: ignore[reportArgumentType]
-        made.append(Asked(config, first, busy))
+        made.append(Asked(config, Waits(first, gap, LONG_S, busy)))
         return made[-1]
 
     yield make
@@ -79,7 +85,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(server, remote) -
 
 
 def test_requests_at_once_have_connections_of_their_own(server, remote) -> None:
-    both_here = threading.Barrier(2, timeout=10.0)
+    both_here = threading.Barrier(2, timeout=PATIENCE_S)
 
     def together(request: BaseHTTPRequestHandler) -> None:
         server.send(request, [b"a"], end=False)
@@ -108,7 +114,7 @@ def test_closing_hangs_up_while_the_server_is_silent(server, remote, headers_fir
     started = time.monotonic()
     answer = remote().stream(stop=asked_to.is_set)
     assert b"".join(answer) in (b"", b"first")
-    assert server.gone.wait(SOON_S)
+    assert server.gone.wait(PATIENCE_S)
     assert time.monotonic() - started < SOON_S
 
 
@@ -121,7 +127,7 @@ def test_closing_the_iterator_hangs_up(server, remote) -> None:
     answer = remote().stream()
     assert next(answer) == b"first"
     answer.close()
-    assert server.gone.wait(SOON_S)
+    assert server.gone.wait(PATIENCE_S)
 
 
 def test_a_refused_connection(remote) -> None:
@@ -133,7 +139,7 @@ def test_a_server_that_never_answers(server, remote) -> None:
     server.script = server.wait_for_client_to_go
     with pytest.raises(RemoteError, match=r"no answer for 0\.2 s"):
         list(remote(first=0.2).stream())
-    assert server.gone.wait(SOON_S)
+    assert server.gone.wait(PATIENCE_S)
 
 
 def test_a_server_that_stalls(server, remote) -> None:
@@ -142,7 +148,7 @@ def test_a_server_that_stalls(server, remote) -> None:
         server.wait_for_client_to_go(request)
 
     server.script = stall
-    answer = remote().stream()
+    answer = remote(gap=0.3).stream()
     assert next(answer) == b"first"
     with pytest.raises(RemoteError, match=r"no answer for 0\.3 s"):
         next(answer)
@@ -239,7 +245,7 @@ def test_a_server_that_is_loading_or_busy_is_waited_for(
 ) -> None:
     busy = status(code, b'{"error": {"message": "Loading model"}}', **header)
     in_turn(server, busy, lambda request: server.send(request, [b"there"]))
-    assert b"".join(remote(busy=5.0).stream()) == b"there"
+    assert b"".join(remote(busy=LONG_S).stream()) == b"there"
     assert "Loading model" in caplog.text  # the sign of life
     assert len(server.requests) == 2
 
@@ -257,7 +263,7 @@ def test_what_no_waiting_helps_is_told_at_once(
 ) -> None:
     server.script = status(429, body, **header)
     with pytest.raises(RemoteError, match="no more"):
-        list(remote(busy=5.0).stream())
+        list(remote(busy=LONG_S).stream())
     assert len(server.requests) == 1
 
 
@@ -270,7 +276,7 @@ def test_stopping_ends_the_wait_for_a_busy_server(server, remote) -> None:
 
     server.script = busy
     started = time.monotonic()
-    assert list(remote(busy=60.0).stream(stop=asked.is_set)) == []
+    assert list(remote(busy=LONG_S).stream(stop=asked.is_set)) == []
     assert time.monotonic() - started < SOON_S
 
 
@@ -290,7 +296,7 @@ def test_a_signal_ends_the_wait_without_being_asked_again_and_again(server, remo
 
     server.script = silent
     assert list(remote().stream(stop=StopSignal(is_stopped, source))) == []
-    assert server.gone.wait(SOON_S)
+    assert server.gone.wait(PATIENCE_S)
     assert asked.count(False) <= 2
 
 
@@ -373,13 +379,12 @@ def test_closing_ends_what_another_thread_reads(server, remote) -> None:
 
     server.script = silent
     asked = remote()
-    asked.waits = Waits(30.0, 30.0, 60.0, 0.0)
     answer = asked.stream()
     assert next(answer) == b"first"
     asked.remote.close()
     with pytest.raises(RemoteError, match="given up"):
         next(answer)
-    assert server.gone.wait(SOON_S)
+    assert server.gone.wait(PATIENCE_S)
 
 
 def test_closing_is_repeatable_and_a_later_request_opens_it_again(remote, server) -> None:

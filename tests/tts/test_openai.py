@@ -17,6 +17,7 @@ from s2s.models.resources import Resources
 from s2s.tts.base import Measured, TtsError
 from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.sound_stream import pcm_blocks
+from tests.support.patience import PATIENCE_S
 
 pytest.importorskip("openai")
 
@@ -25,7 +26,7 @@ SAMPLES = np.arange(-3_000, 3_000, dtype=np.int16)
 
 @pytest.fixture
 def speech(server, resources: Resources) -> OpenAiSpeech:
-    config = OpenAiSpeechConfig(base_url=server.base_url, voices=("echo",), gap_timeout_s=0.2)
+    config = OpenAiSpeechConfig(base_url=server.base_url, voices=("echo",))
     return OpenAiSpeech(config, resources)
 
 
@@ -74,17 +75,18 @@ def test_closing_the_iterator_hangs_up(server, speech) -> None:
     sound = speech.synthesize("Hello.")
     assert len(next(sound).samples) == 100
     sound.close()
-    assert server.gone.wait(2.0)
+    assert server.gone.wait(PATIENCE_S)
 
 
-def test_a_server_that_stalls(server, speech) -> None:
+def test_a_server_that_stalls(server, resources: Resources) -> None:
     def stall(request: BaseHTTPRequestHandler) -> None:
         server.send(request, [b"\0\0"], end=False)
         server.wait_for_client_to_go(request)
 
     server.script = stall
+    config = OpenAiSpeechConfig(base_url=server.base_url, gap_timeout_s=0.2)
     with pytest.raises(TtsError, match=r"no answer for 0\.2 s"):
-        list(speech.synthesize("Hello."))
+        list(OpenAiSpeech(config, resources).synthesize("Hello."))
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050, 48_000])
@@ -149,9 +151,23 @@ def test_only_a_wrong_address_or_key_ends_the_start(
         assert voice.real_time_factor == 0.0
 
 
-def test_warming_up_measures_how_quick_it_is(server, speech) -> None:
+class Ticking:
+    """A clock on which half a second passes each time it is looked at."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def now(self) -> float:
+        self.now_s += 0.5
+        return self.now_s
+
+
+def test_warming_up_measures_how_quick_it_is(
+    server, speech, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("s2s.tts.openai.SystemClock", Ticking)
     server.script = lambda request: server.send(request, [b"\0\1" * 24_000], kind="audio/pcm")
     speech.warm()
     assert isinstance(speech, Measured)
-    assert 0.0 < speech.real_time_factor < 2.0
+    assert speech.real_time_factor == 0.5  # a second of sound
     assert speech.description.startswith("tts-1 at http://127.0.0.1")

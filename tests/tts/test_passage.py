@@ -26,6 +26,7 @@ from s2s.tts.passage import (
     take_waiting,
     wait_for_clause,
 )
+from tests.support.patience import PATIENCE_S
 
 RESPONSE = ResponseId("t", 0, 0, "r")
 END = EndOfResponse(RESPONSE)
@@ -146,9 +147,9 @@ def test_closing_wakes_a_reader_that_waits() -> None:
     passage = Passage(piece("Now "), inbox, "en", None, deque(), waits)
     thread = threading.Thread(target=lambda: read.append(passage.read(lambda: False)))
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(PATIENCE_S)
     passage.close()
-    thread.join(10)
+    thread.join(PATIENCE_S)
     assert read == [None]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
+from tests.support.patience import PATIENCE_S
 
 Tiny = Callable[[str], Path]
 
@@ -44,7 +45,7 @@ def test_of_two_that_build_at_once_one_wins(tmp_path: Path) -> None:
     paths: list[Path] = []
 
     def build(folder: Path) -> Path:
-        both.wait(timeout=30)  # neither is done when the other begins
+        both.wait(timeout=PATIENCE_S)  # neither is done when the other begins
         return double_graph(folder, np.ones((3, 3)))
 
     def open_graph() -> None:

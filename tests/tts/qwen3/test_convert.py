@@ -32,6 +32,7 @@ from s2s.tts.qwen3.errors import (
     WeightError,
 )
 from s2s.tts.qwen3.reference import ReferenceEmbeddings
+from tests.support.patience import PATIENCE_S
 
 FILES = (TALKER, PREDICTOR, TABLES)
 needs_library = pytest.mark.skipif(
@@ -288,7 +289,7 @@ def test_no_heavy_package_is_loaded(base: Path, tmp_path: Path) -> None:
         " & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.stdout.strip() == "[]"
 

@@ -33,6 +33,7 @@ from s2s.tts.qwen3.interfaces import Floats, Ids, Stale, TalkerOutput, never
 from s2s.tts.qwen3.sampling import Draws, Sampling
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from tests.support.patience import PATIENCE_S
 
 HZ = 16_000
 MODEL_HZ = 24_000
@@ -205,7 +206,7 @@ def rig(tiny_qwen3: Callable[[str], Path]) -> Iterator[Rig]:
     rig.playback.close()
     for stage in rig.stages:
         stage.inbox.close(discard=True)
-        assert stage.join(10.0)
+        assert stage.join(PATIENCE_S)
 
 
 SLACK_S = (CHUNK + 1) * FRAME_S + 0.3

@@ -24,6 +24,7 @@ from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredict
 from s2s.tts.qwen3.sampling import Sampling
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from tests.support.patience import PATIENCE_S
 
 SAMPLES = 12  # a frame of the counting decoder
 TEXT = Request("Hi.", language="English", speaker="ryan")
@@ -407,7 +408,7 @@ def test_a_language_model_far_ahead_does_not_end_in_one_large_chunk(bench: Bench
     for _ in speech.chunks:
         for thread in threading.enumerate():
             if thread.name == "qwen3-frames":
-                thread.join(10)
+                thread.join(PATIENCE_S)
     assert speech.report.chunk_frames == [2, 2, 2, 2]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from s2s.tts.qwen3.engine.prefetch import ahead
+from tests.support.patience import PATIENCE_S
 
 NAME = "test-ahead"
 
@@ -57,7 +58,7 @@ def test_it_works_while_it_is_not_read() -> None:
     items = ahead(iter(counter), 5, NAME)
     next(items)
     for _ in range(5):
-        assert counter.waiting.acquire(timeout=10)
+        assert counter.waiting.acquire(timeout=PATIENCE_S)
     items.close()
 
 
@@ -75,9 +76,9 @@ def test_an_item_takes_back_what_is_unread() -> None:
     items = ahead(iter(counter), 20, NAME, lambda new, unread: new == 10 and unread >= 6)
     assert next(items) == 0
     for _ in range(11):
-        assert counter.waiting.acquire(timeout=10)
+        assert counter.waiting.acquire(timeout=PATIENCE_S)
     for thread in threading.enumerate():
         if thread.name == NAME:
-            thread.join(10)
+            thread.join(PATIENCE_S)
     assert list(items) == [1, 2, 3, 4, 5, 10]
     assert threads() == []

@@ -28,6 +28,7 @@ from s2s.tts.qwen3.sampling import Sampling
 from s2s.tts.qwen3.text.prompt import PromptBuilder, Reference, Request
 from s2s.tts.qwen3.text.stream import TextFeed
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
+from tests.support.patience import PATIENCE_S
 
 DATA = Path(__file__).parents[3] / "data" / "qwen3"
 TEXT = "It doesn't 3: 你好，😀 end."
@@ -164,9 +165,9 @@ def test_a_reader_waits_for_text_and_is_woken_by_it() -> None:
 
     thread = threading.Thread(target=lambda: read.append(feed.read(stale)))
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(PATIENCE_S)
     feed.push("Hi.")
-    thread.join(10)
+    thread.join(PATIENCE_S)
     assert read == ["Hi."]
 
 
@@ -377,10 +378,10 @@ def test_who_stops_it_wakes_it_by_closing_the_feed(
     reader = threading.Thread(target=lambda: done.extend(speech.chunks))
     reader.start()
     for _ in range(2 if written else 1):
-        assert waits.acquire(timeout=10)
+        assert waits.acquire(timeout=PATIENCE_S)
     stopped.set()
     feed.close()
-    reader.join(10)
+    reader.join(PATIENCE_S)
     assert not reader.is_alive()
     assert speech.report.stop_reason is StopReason.STOPPED
     assert THREAD not in [thread.name for thread in threading.enumerate()]
@@ -406,7 +407,7 @@ def test_closing_the_speech_ends_a_thread_that_waits_for_text(bench: Bench) -> N
     speech = bench.engine(frames_ahead=100).speak(request_of(feed), schedule=SCHEDULE)
     next(speech.chunks)
     for _ in range(2):
-        assert waits.acquire(timeout=10)
+        assert waits.acquire(timeout=PATIENCE_S)
     speech.close()
     assert THREAD not in [thread.name for thread in threading.enumerate()]
     assert feed.read(never) is None
