@@ -190,10 +190,10 @@ def test_a_command_line_that_is_not_run_can_be_read(line: Snippet) -> None:
     """By this program's own parser, where it is its own; else its files are there."""
     program, *arguments = words(line.text)
     if arguments[:2] == ["-m", "s2s"]:
-        options = cli._parser().parse_args(cli._prepared(arguments[2:]))
+        options = cli.parse(arguments[2:])
         assert options.command in cli.COMMANDS
         if options.command == "talk" and arguments[2:]:
-            assert cli._config(options) != Config(), "it changes a setting"
+            assert cli.settings(options) != Config(), "it changes a setting"
     for name in (program, *arguments):
         if name.startswith((".ci/", "scripts/", "tests/", "contrib/")):
             assert (ROOT / name).exists(), name

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     forgiving_streams()
-    options = _parser().parse_args(_prepared(arguments))
+    options = parse(arguments)
     level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "").strip().lower() or "warning"
     debug = level == "debug"
     _start_logging(level)
@@ -92,6 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(str(error).split()) or type(error).__name__
         print(f"s2s: {message}", file=sys.stderr)
         return 2 if _is_usage(error) else 1
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command line by their names. What is wrong ends the program with usage."""
+    return _parser().parse_args(_prepared(arguments))
 
 
 def entry() -> int:
@@ -119,7 +124,7 @@ def _run(options: argparse.Namespace) -> int:
             return _run_models(options, store)
         if options.command == "voices":
             return _run_voices(options, store)
-        config = _config(options)
+        config = settings(options)
         match options.command:
             case "say":
                 return commands.say(config, store, options.text, options.output)
@@ -173,7 +178,7 @@ def _run_models(options: argparse.Namespace, store: Store) -> int:
         case "pull":
             names = options.names
             wanted = (
-                store.select(names) if names else commands.needed_models(_config(options), store)
+                store.select(names) if names else commands.needed_models(settings(options), store)
             )
             return commands.models_pull(store, wanted)
         case "path":
@@ -218,10 +223,10 @@ def _run_me(options: argparse.Namespace, store: Store) -> int:
         return my_voice.erase_me(store)
     if options.show:
         return my_voice.show_me(store)
-    return my_voice.enrol_me(_config(options), store, options.from_file)
+    return my_voice.enrol_me(settings(options), store, options.from_file)
 
 
-def _config(options: argparse.Namespace) -> Config:
+def settings(options: argparse.Namespace) -> Config:
     """The settings of all layers; the environment may name the profile and the file too."""
     from s2s.config import loader as config
     from s2s.config.typed import SettingError

@@ -36,7 +36,7 @@ def transcribe(config: Config, store: Store, files: Iterable[Path]) -> int:
             try:
                 recording = read_wav(file, PIPELINE_HZ)[0]
                 if vad is None or transcriber is None:  # not before there is something to hear
-                    vad, transcriber = _open_vad(config, store), _open(config, store)
+                    vad, transcriber = open_vad(config, store), _open(config, store)
                 print(_written(file, recording, vad, transcriber, config), flush=True)
             except (AudioError, SttError) as error:
                 failed = True
@@ -74,5 +74,5 @@ def _open(config: Config, store: Store) -> Transcriber:
     return registry.create_transcriber(config.stt.backend, config.stt.options, resources)
 
 
-def _open_vad(config: Config, store: Store) -> VadModel:
+def open_vad(config: Config, store: Store) -> VadModel:
     return SileroVad(store.path(config.models.vad))

@@ -53,9 +53,9 @@ def load(
     if file is not None:
         layers.append(read_file(Path(file)))
     variables = os.environ if environment is None else environment
-    layers.append(_from_keys(_environment_keys(variables)))
-    layers.append(_from_keys(flags))
-    return from_tree(functools.reduce(_laid_over, layers))
+    layers.append(from_keys(_environment_keys(variables)))
+    layers.append(from_keys(flags))
+    return from_tree(functools.reduce(laid_over, layers))
 
 
 def from_tree(tree: Tree) -> Config:
@@ -155,7 +155,7 @@ def _normalised(backend: registry.StageBackend, given: Tree) -> Tree:
     return result
 
 
-def _laid_over(low: Tree, high: Tree) -> Tree:
+def laid_over(low: Tree, high: Tree) -> Tree:
     """`high` over `low`; a stage whose backend changes forgets the options of the other one."""
     low = dict(low)
     for stage in registry.STAGES:
@@ -181,7 +181,7 @@ def _environment_keys(environment: Mapping[str, str]) -> list[tuple[str, str, st
     return keys
 
 
-def _from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
+def from_keys(keys: Iterable[tuple[str, str, str]]) -> Tree:
     """A tree of (origin, dotted key, text). A key that a stage has not is its backend's option."""
     result: Tree = {}
     for origin, key, text in keys:

@@ -203,6 +203,15 @@ def config_class(backend: StageBackend) -> type:
     return cast(type, _load(backend, backend.config))
 
 
+def backend_class(backend: StageBackend) -> type:
+    """The class of the backend, which is made as `Backend(config, resources)`.
+
+    Raises:
+        RegistryError: something it needs is not installed.
+    """
+    return cast(type, _load(backend, backend.factory))
+
+
 def create_transcriber(name: str, options: object | None, resources: Resources) -> Transcriber:
     """Make a speech-to-text backend; `options` None is its defaults.
 
@@ -232,7 +241,7 @@ def _create(backend: StageBackend, options: object | None, resources: Resources)
             f"{backend.stage} {backend.name} takes options of {wanted.__name__}, "
             f"not {type(options).__name__}."
         )
-    factory = cast(Callable[[object, Resources], object], _load(backend, backend.factory))
+    factory = cast(Callable[[object, Resources], object], backend_class(backend))
     return factory(options, resources)
 
 

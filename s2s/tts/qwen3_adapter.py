@@ -133,7 +133,7 @@ class Qwen3:
             if stop():
                 return
             request = self._request(segment, voice or self._config.voice, language)
-            yield from self._speak(request, self._generation(segment), stop)
+            yield from self._speak(request, self.generation(segment), stop)
 
     def takes_words(self, voice: str | None = None) -> bool:
         """Where the layout has the text alongside the sound: clones from the vector alone, as the
@@ -161,6 +161,32 @@ class Qwen3:
         settings = self._loaded().spec.generation
         most = min(self._config.max_new_tokens, settings.max_new_tokens)
         yield from self._speak(request, replace(settings, max_new_tokens=most), stop)
+
+    def generation(self, text: str) -> Generation:
+        """The checkpoint's settings with the budget of a text; a text that the configured maximum
+        may cut is warned of."""
+        settings = self._loaded().spec.generation
+        # Not the measured schedule: the same seed then speaks as long on every machine.
+        schedule = self._config.server_schedule() or ScheduleConfig()
+        budget = token_budget(
+            text,
+            chunk_frames=schedule.codec_chunk_frames,
+            max_new_tokens=min(self._config.max_new_tokens, settings.max_new_tokens),
+        )
+        if budget.is_cut:
+            log.warning(
+                "qwen3: %d characters may take up to %d codec tokens and are cut at %d; raise "
+                "tts.max_new_tokens to be sure to hear all of them",
+                len(text),
+                budget.wanted_tokens,
+                budget.tokens,
+            )
+        return replace(settings, max_new_tokens=budget.tokens)
+
+    @property
+    def schedule(self) -> ScheduleConfig:
+        """In what chunks the next utterance is decoded: as set, or by what was measured here."""
+        return self._schedule
 
     @property
     def description(self) -> str:
@@ -238,27 +264,6 @@ class Qwen3:
             self._loaded().move(talker=talker, predictor=predictor, codec=codec)
         except Qwen3Error as error:
             raise TtsError(f"qwen3: {error}") from error
-
-    def _generation(self, text: str) -> Generation:
-        """The checkpoint's settings with the budget of a text; a text that the configured maximum
-        may cut is warned of."""
-        settings = self._loaded().spec.generation
-        # Not the measured schedule: the same seed then speaks as long on every machine.
-        schedule = self._config.server_schedule() or ScheduleConfig()
-        budget = token_budget(
-            text,
-            chunk_frames=schedule.codec_chunk_frames,
-            max_new_tokens=min(self._config.max_new_tokens, settings.max_new_tokens),
-        )
-        if budget.is_cut:
-            log.warning(
-                "qwen3: %d characters may take up to %d codec tokens and are cut at %d; raise "
-                "tts.max_new_tokens to be sure to hear all of them",
-                len(text),
-                budget.wanted_tokens,
-                budget.tokens,
-            )
-        return replace(settings, max_new_tokens=budget.tokens)
 
     def _speak(
         self, request: Request, generation: Generation, stop: Callable[[], bool]

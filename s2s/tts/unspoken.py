@@ -7,7 +7,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-_NO_ANSWER = {
+NO_ANSWER = {
     "en": "Sorry, I have no answer to that.",
     "de": "Entschuldigung, darauf habe ich keine Antwort.",
     "fr": "Désolé, je n'ai pas de réponse à cela.",
@@ -22,7 +22,7 @@ _NO_ANSWER = {
     "ja": "すみません、それにはお答えできません。",
     "ko": "죄송합니다, 그것에 대한 답이 없습니다.",
 }
-_ONLY_SHOWN = {
+ONLY_SHOWN = {
     "en": "I can only show you the answer, there is nothing in it that I can say.",
     "de": "Ich kann die Antwort nur zeigen, es gibt darin nichts zu sagen.",
     "fr": "Je peux seulement afficher la réponse, il n'y a rien à dire.",
@@ -57,6 +57,6 @@ def unspoken_phrase(
     language = (heard or "en").split("-")[0].lower()
     if supported and language not in supported:
         language = supported[0]
-    phrases = _ONLY_SHOWN if is_answer(text) else _NO_ANSWER
+    phrases = ONLY_SHOWN if is_answer(text) else NO_ANSWER
     known = language.split("-")[0].lower()
     return phrases.get(known, phrases["en"]), language

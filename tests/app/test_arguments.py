@@ -29,7 +29,7 @@ FLAGS = [[], ["-o", "x.wav"], ["--voice", "-x", "--output=y.wav"], ["--tts.voice
 @pytest.mark.parametrize("first", [True, False])
 def test_any_text_can_be_said(text: str, flags: list[str], first: bool):
     arguments = ["say", text, *flags] if first else ["say", *flags, text]
-    options = cli._parser().parse_args(cli._prepared(arguments))
+    options = cli.parse(arguments)
     assert options.text == text
     assert str(options.output) == {"": "None", "--voice": "y.wav"}.get(
         flags[0] if flags and flags[0] == "--voice" else "" if not flags else "-", "x.wav"
@@ -38,7 +38,7 @@ def test_any_text_can_be_said(text: str, flags: list[str], first: bool):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_behind_two_hyphens_everything_is_text(text: str):
-    options = cli._parser().parse_args(cli._prepared(["say", "-o", "x.wav", "--", text]))
+    options = cli.parse(["say", "-o", "x.wav", "--", text])
     assert (options.text, str(options.output)) == (text, "x.wav")
 
 
@@ -47,7 +47,7 @@ def test_help_is_help_and_a_shortened_flag_a_flag(capsys: pytest.CaptureFixture[
         cli.main(["say", "--help"])
     assert ended.value.code == 0
     assert "usage: s2s say" in capsys.readouterr().out
-    options = cli._parser().parse_args(cli._prepared(["say", "--voic", "x", "hello"]))
+    options = cli.parse(["say", "--voic", "x", "hello"])
     assert (options.text, options.voice) == ("hello", "x")
 
 

@@ -73,7 +73,7 @@ class Attentive:
 def backends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Voice())
     monkeypatch.setattr(registry, "create_transcriber", lambda *_: Ear())
-    monkeypatch.setattr(transcription, "_open_vad", lambda *_: Attentive())
+    monkeypatch.setattr(transcription, "open_vad", lambda *_: Attentive())
 
 
 def test_python_m_s2s_says_its_version():
@@ -199,8 +199,8 @@ def test_every_shortcut_names_a_setting():
 
 def test_flags_of_talk_shut_the_microphone():
     def input_of(*flags: str) -> tuple[bool, bool, str | None]:
-        options = cli._parser().parse_args(cli._prepared(list(flags)))
-        made = cli._config(options)
+        options = cli.parse(flags)
+        made = cli.settings(options)
         given = made.session.turns.input
         return given.push_to_talk, given.muted, made.models.wake_word
 
@@ -381,9 +381,9 @@ def test_a_piper_voice_is_listed_cut_and_verified(
     ],
 )
 def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: str):
-    options = cli._parser().parse_args(cli._prepared(["models", "pull", *flags]))
+    options = cli.parse(["models", "pull", *flags])
     try:
-        made = cli._config(options)
+        made = cli.settings(options)
     except registry.RegistryError as error:
         pytest.skip(str(error))
     names = {found.name for found in commands.needed_models(made, store.Store())}

@@ -50,7 +50,7 @@ class Ear:
 def ear(monkeypatch: pytest.MonkeyPatch) -> type[Ear]:
     Ear.made = Ear.closed = 0
     monkeypatch.setattr(registry, "create_transcriber", lambda *_: Ear())
-    monkeypatch.setattr(transcription, "_open_vad", lambda *_: EnergyVad())
+    monkeypatch.setattr(transcription, "open_vad", lambda *_: EnergyVad())
     return Ear
 
 

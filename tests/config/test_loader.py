@@ -142,8 +142,8 @@ def test_another_backend_forgets_the_options_of_the_one_below(tmp_path: Path):
     assert value_at(loaded(file=file), "stt.options.window_s") == 9.0
     same = loaded("stt.backend=moonshine", file=file)
     assert value_at(same, "stt.options.window_s") == 9.0
-    other = config._laid_over(
-        config.read_file(file), config._from_keys([("--stt", "stt.backend", "other")])
+    other = config.laid_over(
+        config.read_file(file), config.from_keys([("--stt", "stt.backend", "other")])
     )
     assert "options" not in typed.section(other["stt"], "stt")
 

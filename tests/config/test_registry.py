@@ -71,7 +71,7 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
     assert options.__dataclass_params__.frozen  # pyright: ignore[reportAttributeAccessIssue]
     assert options.__doc__
     options()
-    factory = registry._load(backend, backend.factory)
+    factory = registry.backend_class(backend)
     assert isinstance(factory, type)
     assert len(inspect.signature(factory).parameters) == 2
     protocol = PROTOCOLS[backend.stage]

@@ -211,7 +211,7 @@ def test_a_key_of_the_users_own_stays_as_it_was_written(key: str, way: str):
 
 
 def test_a_flags_deeper_keys_are_not_touched():
-    tree = loader._from_keys(
+    tree = loader.from_keys(
         [("--set", "tts.names.pt-BR", "x"), ("--set", "tts.predictor-quant", "q8_0")]
     )
     assert list(typed.section(typed.section(tree["tts"], "tts")["options"], "o")) == [

@@ -77,16 +77,23 @@ class Chat:
 
 
 class Rig:
-    def __init__(self, answer: str = "Good day to you. How are you doing?") -> None:
+    def __init__(
+        self, answer: str = "Good day to you. How are you doing?", *, summarise: bool = False
+    ) -> None:
         clock = ManualClock()
         self.chat = Chat(answer)
         self.scope, self.turns = CancelScope(clock), SpeculativeTurns(clock)
         self.inbox: Channel[LlmInput] = Channel(4, clock=clock)
-        state = SessionState(self.scope, self.turns, clock, Metrics(), lambda event: None)
+        self.state = SessionState(self.scope, self.turns, clock, Metrics(), lambda event: None)
         self.history = History("sys", max_turns=9, max_tokens=99, count_tokens=lambda t: 1)
         self.endings: list[TextEnding] = []
         self.handler = LlmHandler(
-            self.chat, self.history, self.inbox, state, on_ending=self.endings.append
+            self.chat,
+            self.history,
+            self.inbox,
+            self.state,
+            summarise=summarise,
+            on_ending=self.endings.append,
         )
         self.turns.observe(TURN)
 
@@ -174,7 +181,7 @@ def test_thinking_whose_opening_was_not_written_is_taken_back() -> None:
     ends = [m for m in out if isinstance(m, EndOfResponse)]
     assert [end.cleanup_only for end in ends] == [True, False]
     withdrawn, answer = (end.response for end in ends)
-    assert rig.handler._state.is_stale(withdrawn)
+    assert rig.state.is_stale(withdrawn)
     kept = [m for m in out if isinstance(m, TtsInput) and m.response == answer]
     assert "".join(m.text for m in kept).strip() == "Paris it is, of course."
 
@@ -288,9 +295,8 @@ def test_it_does_not_read_along_when_that_costs_or_something_newer_waits() -> No
     assert rig.chat.read == []
 
 
-def full_rig() -> Rig:
-    rig = Rig("They greeted each other. ")
-    rig.handler._summarise = True
+def full_rig(*, summarise: bool = True) -> Rig:
+    rig = Rig("They greeted each other. ", summarise=summarise)
     for number in range(7):
         rig.history.user(TurnId(f"t{number}", 0), f"question {number}")
     return rig
@@ -315,8 +321,7 @@ def test_a_question_stops_the_summary_and_nothing_is_lost() -> None:
 
 
 def test_without_summaries_old_turns_are_just_forgotten() -> None:
-    rig = full_rig()
-    rig.handler._summarise = False
+    rig = full_rig(summarise=False)
     assert rig.handler.deadline_s() is None
 
 

@@ -102,6 +102,7 @@ class Rig:
     voice: Voice = field(default_factory=Voice)
     speculative: bool = True
     real_time_factor: float = 0.0
+    output_hz: int = HZ
 
     def __post_init__(self) -> None:
         self.clock = ManualClock()
@@ -112,7 +113,7 @@ class Rig:
         self.inbox: Channel[TtsMessage] = Channel(32, clock=self.clock)
         state = SessionState(self.scope, self.turns, self.clock, self.metrics, self.events.append)
         settings_ = TtsSettings(
-            HZ, speculative=self.speculative, real_time_factor=self.real_time_factor
+            self.output_hz, speculative=self.speculative, real_time_factor=self.real_time_factor
         )
         self.handler = TtsHandler(self.voice, self.inbox, state, settings_)
         self.turns.observe(RESPONSE.turn, grace_until_s=0.0)
@@ -303,8 +304,7 @@ def test_splitting_the_models_output_differently_changes_no_sample(
     chunks: list[int], lead: int, output_hz: int
 ) -> None:
     def heard(voice: Voice) -> np.ndarray:
-        rig = Rig(voice)
-        rig.handler._settings = TtsSettings(output_hz)
+        rig = Rig(voice, output_hz=output_hz)
         return sound(rig.send(say("Hello there.")))
 
     whole = heard(Voice(chunk_samples=(10**6,), lead=lead))
@@ -499,8 +499,7 @@ def test_a_segment_that_was_interrupted_is_told_of_too() -> None:
 
 def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> None:
     voice = Voice(chunk_samples=(1600,), samples_a_char=1000)
-    rig = Rig(voice)
-    rig.handler._settings = TtsSettings(HZ, real_time_factor=1.6)
+    rig = Rig(voice, real_time_factor=1.6)
     voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.16)
     left: list[float] = []
     for message in rig.handler.process(say("This is a sentence that takes its time to be said.")):
@@ -512,8 +511,7 @@ def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> Non
 
 
 def test_a_quick_voice_is_not_held_back() -> None:
-    rig = Rig(Voice(chunk_samples=(1600,)))
-    rig.handler._settings = TtsSettings(HZ, real_time_factor=0.5)
+    rig = Rig(Voice(chunk_samples=(1600,)), real_time_factor=0.5)
     next(iter(rig.handler.process(say("This is a sentence."))))
     assert rig.voice.made == 1
 

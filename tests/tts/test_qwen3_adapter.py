@@ -99,9 +99,9 @@ def test_a_stop_ends_it(speaker: Qwen3) -> None:
 
 
 def test_warming_chooses_a_schedule(speaker: Qwen3) -> None:
-    speaker._schedule = ScheduleConfig(initial_codec_chunk_frames=20)
+    assert speaker.schedule == ScheduleConfig()
     speaker.warm()
-    assert speaker._schedule.initial_codec_chunk_frames < 20
+    assert speaker.schedule.edge_costs is not None
 
 
 def configured(**text: str) -> Qwen3Config:
@@ -183,10 +183,10 @@ def test_a_text_that_its_budget_cuts_is_warned_of(
 
 
 def test_a_texts_budget_is_no_warning(speaker: Qwen3, caplog: pytest.LogCaptureFixture) -> None:
-    assert speaker._generation("Hi.").max_new_tokens == token_budget("Hi.", chunk_frames=25).tokens
+    assert speaker.generation("Hi.").max_new_tokens == token_budget("Hi.", chunk_frames=25).tokens
     text = "A word " * 40
     expected = token_budget(text, chunk_frames=25).tokens
-    assert speaker._generation(text).max_new_tokens == expected > 360
+    assert speaker.generation(text).max_new_tokens == expected > 360
     assert caplog.text == ""
 
 

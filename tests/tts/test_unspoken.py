@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from s2s.tts.unspoken import _NO_ANSWER, _ONLY_SHOWN, is_answer, unspoken_phrase
+from s2s.tts.unspoken import NO_ANSWER, ONLY_SHOWN, is_answer, unspoken_phrase
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def test_dots_and_dashes_are_no_answer(text: str, answer: bool) -> None:
 def test_it_is_in_a_language_that_the_voice_has(
     heard: str | None, supported: list[str], language: str
 ) -> None:
-    assert unspoken_phrase("", heard, supported) == (_NO_ANSWER[language], language)
-    assert unspoken_phrase("😀", heard, supported) == (_ONLY_SHOWN[language], language)
+    assert unspoken_phrase("", heard, supported) == (NO_ANSWER[language], language)
+    assert unspoken_phrase("😀", heard, supported) == (ONLY_SHOWN[language], language)
 
 
 def test_where_there_is_no_such_sentence_it_is_english() -> None:
-    assert unspoken_phrase("", "xx", []) == (_NO_ANSWER["en"], "xx")
+    assert unspoken_phrase("", "xx", []) == (NO_ANSWER["en"], "xx")
 
 
 def test_both_sentences_are_there_in_every_language() -> None:
-    assert _NO_ANSWER.keys() == _ONLY_SHOWN.keys()
-    assert len({*_NO_ANSWER.values(), *_ONLY_SHOWN.values()}) == 2 * len(_NO_ANSWER)
+    assert NO_ANSWER.keys() == ONLY_SHOWN.keys()
+    assert len({*NO_ANSWER.values(), *ONLY_SHOWN.values()}) == 2 * len(NO_ANSWER)

@@ -12,6 +12,7 @@ import pytest
 from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model
 from s2s.tts.vits.check import QUIET, Trial, whole_feed
+from s2s.tts.vits.decoding import SteppedDecoding
 from s2s.tts.vits.encoding import Scales, TokenFrames
 from s2s.tts.vits.engine import OneShotEngine, Utterance, VitsEngine, load_engine
 from s2s.tts.vits.errors import CutError, SpeechError, VitsFileError, VitsVoiceError
@@ -123,19 +124,20 @@ def test_stop_is_asked_before_every_piece(load: Load) -> None:
     assert not pieces[-1].last
 
 
-def test_nothing_is_decoded_before_it_is_asked_for(load: Load) -> None:
-    engine = load("plain")
+def test_nothing_is_decoded_before_it_is_asked_for(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs: list[int] = []
-    utterance = engine.begin(SENTENCE * 8, schedule=(8,))
-    decoding = utterance._decoding
-    real = decoding.until
+    until = SteppedDecoding.until
 
-    def counted(stop: int) -> Block:
+    def counted(self: SteppedDecoding, stop: int) -> Block:
         runs.append(stop)
-        return real(stop)
+        return until(self, stop)
 
-    decoding.until = counted  # type: ignore[method-assign]
-    pieces = utterance.pieces()
+    engine = load("plain")
+    monkeypatch.setattr(SteppedDecoding, "until", counted)
+    pieces = engine.begin(SENTENCE * 8, schedule=(8,)).pieces()
+    assert runs == []
     next(pieces)
     assert runs == [8]
     pieces.close()  # type: ignore[attr-defined]

@@ -75,7 +75,7 @@ def test_what_was_cut_is_kept_and_found_again(
     model = voice("plain")
     first = split_voice(model)
     assert first.folder.parent == model.parent
-    monkeypatch.setattr(split_module, "_cut_and_check", forbidden)
+    monkeypatch.setattr(split_module, "cut_voice", forbidden)
     assert split_voice(model) == first
 
 

@@ -161,14 +161,16 @@ class NativePredictor:
 
     Fifteen forward passes a frame, or fewer with ``draft_tokens`` (as ``sampling_speculative`` does
     it). A choice takes one number from ``Draws.uniform``, whatever the size of the codebook.
+
+    ``transformer``, ``vectors`` and ``matrices`` are what the frame is made of, for single calls.
     """
 
     def __init__(
         self, pool: ThreadPool, file: GGUFFile, tables: GGUFFile, spec: Spec, draft_tokens: int = 0
     ) -> None:
         self.draft_tokens = draft_tokens
-        self._transformer = Transformer(pool, file, spec.predictor, "predictor")
-        self._vectors = CodeVectors(tables, spec)
+        self.transformer = Transformer(pool, file, spec.predictor, "predictor")
+        self.vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
         heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
         stored = {
@@ -180,35 +182,35 @@ class NativePredictor:
             name = "projection.weight"
             stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
             self._bias = vector(tables, "projection.bias", width)
-        self._matrices = Matrices(pool, stored, "predictor-heads")
+        self.matrices = Matrices(pool, stored, "predictor-heads")
         self._pool = pool
         self._choose_frame: ChooseFrame = pool.kernel.choose_frame
-        kind, self._rows = self._vectors.stored()
+        kind, self._rows = self.vectors.stored()
         pointers = c_void_p * len(heads)
         self._predictor = kernel.Predictor(
-            self._transformer.pointer,
+            self.transformer.pointer,
             len(heads),
             spec.codes,
             width,
             kind.ggml_id,
-            pointers(*(self._matrices.pointers[name] for name in heads)),
+            pointers(*(self.matrices.pointers[name] for name in heads)),
             pointers(*(kernel.address(rows) for rows in self._rows)),
         )
 
     def use(self, pool: ThreadPool) -> None:
         """Another thread pool computes from now on."""
         self._pool = pool
-        self._transformer.use(pool)
-        self._matrices.pool = pool
+        self.transformer.use(pool)
+        self.matrices.pool = pool
 
     def accept_at_rate(self, rate: float) -> None:
         """For benchmarks of random weights: from the next frame on draft tokens are accepted with
         this probability, as ``AcceptAtRate`` does."""
-        self._choose_frame = emulated_acceptance(self._pool.kernel, self._vectors.groups - 1, rate)
+        self._choose_frame = emulated_acceptance(self._pool.kernel, self.vectors.groups - 1, rate)
 
     def new_state(self) -> NativePredictorState:
         """A cache of one frame."""
-        return NativePredictorState(self._transformer.new_cache(self._vectors.groups))
+        return NativePredictorState(self.transformer.new_cache(self.vectors.groups))
 
     def frame(
         self,
@@ -219,9 +221,9 @@ class NativePredictor:
         draws: Draws,
     ) -> Ids:
         """The other codes of a frame: int64 [G - 1]. Raises ValueError for a closed state."""
-        lib, groups = self._pool.kernel, self._vectors.groups - 1
+        lib, groups = self._pool.kernel, self.vectors.groups - 1
         draft_tokens = min(self.draft_tokens, _MAX_DRAFT_TOKENS)
-        first = np.stack([self._project(hidden), self._vectors(0, code0)])
+        first = np.stack([self.project(hidden), self.vectors(0, code0)])
         count = 0 if sampling.greedy else lib.frame_uniforms(groups, draft_tokens)
         uniforms = np.array([draws.uniform() for _ in range(count)], np.float32)
         np.minimum(uniforms, _BELOW_ONE, out=uniforms)  # rounding must not reach it
@@ -241,8 +243,8 @@ class NativePredictor:
         state.forward_passes += passes
         return chosen.astype(np.int64)
 
-    def _project(self, hidden: Floats) -> Floats:
+    def project(self, hidden: Floats) -> Floats:
         """To the width of the predictor."""
         if self._bias is None:
             return np.asarray(hidden, np.float32)
-        return self._matrices.product(_PROJECTION, hidden) + self._bias
+        return self.matrices.product(_PROJECTION, hidden) + self._bias

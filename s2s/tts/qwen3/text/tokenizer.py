@@ -26,7 +26,7 @@ from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.errors import SpecError
 
 # (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*
-# |\s*[\r\n]+|\s+(?!\S)|\s+   with a letter for the class of each character (see _class_of).
+# |\s*[\r\n]+|\s+(?!\S)|\s+   with a letter for the class of each character (see class_of).
 _CONTRACTION = re.compile(r"'(?:s|t|re|ve|m|ll|d)", re.IGNORECASE)
 _WORD = re.compile(r"[SWO]?L+|N|S?O+R*|[SWR]*R+|[SWR]+(?![LNO])|[SWR]+")
 _WHITE_SPACE = frozenset(
@@ -94,7 +94,7 @@ class Tokenizer:
         begun = range(min(self._longest - 1, len(known)), 0, -1)
         known = known[: -next((n for n in begun if known[-n:] in self._begun), 0) or None]
         # Normal form is settled up to the last character that nothing before it composes with.
-        cuts = [at for at, character in enumerate(known) if not at or not _composes(character)]
+        cuts = [at for at, character in enumerate(known) if not at or not composes(character)]
         ends = set(_settled_ends(unicodedata.normalize("NFC", known)))
         settled = normal = 0
         for at, cut in pairwise(cuts):
@@ -144,7 +144,7 @@ class TokenStream:
 
 def words(text: str) -> Iterator[str]:
     """The pieces within which merges happen; joined they are the text."""
-    classes = "".join(map(_class_of, text))
+    classes = "".join(map(class_of, text))
     at = 0
     while at < len(text):
         found = _CONTRACTION.match(text, at) or _WORD.match(classes, at)
@@ -188,7 +188,7 @@ def _joined(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 
 
 @lru_cache(_CACHED_WORDS)
-def _class_of(character: str) -> str:
+def class_of(character: str) -> str:
     """L letter, N number, R line end, S space, W other white space, O anything else."""
     if character.isalpha():
         return "L"
@@ -201,7 +201,7 @@ def _class_of(character: str) -> str:
     return "W" if character in _WHITE_SPACE else "O"
 
 
-def _composes(character: str) -> bool:
+def composes(character: str) -> bool:
     """Whether NFC may make it one with a character before it: marks, and vowels and final
     consonants of Hangul."""
     return unicodedata.category(character).startswith("M") or "\u1160" <= character <= "\u11ff"

@@ -25,7 +25,7 @@ from s2s.tts.qwen3.onnx.session import open_session
 GRAPH_NAME, QUANTIZER_NAME = "codec_encoder", "codec_quantizer"
 ENCODER_GRAPH_VERSION = 1
 
-_CHUNK_FRAMES = 25
+CHUNK_FRAMES = 25
 """Frames of codes encoded at once: 2 s."""
 
 
@@ -81,7 +81,7 @@ class OnnxCodecEncoder:
         """Samples to the transformer's output, [ceil(samples / convolution stride), hidden]."""
         state = self._empty
         outputs = ["steps", *(NEXT_PREFIX + name.removeprefix(STATE_PREFIX) for name in state)]
-        chunk = _CHUNK_FRAMES * self._spec.samples_per_frame
+        chunk = CHUNK_FRAMES * self._spec.samples_per_frame
         parts: list[Floats] = []
         position = 0
         for start in range(0, len(pcm), chunk):

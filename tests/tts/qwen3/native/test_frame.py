@@ -47,21 +47,21 @@ class Passes:
     def __init__(self, predictor: NativePredictor, hidden: Floats, code0: int) -> None:
         self.groups = 15
         self._of = predictor
-        self._cache = predictor._transformer.new_cache(16)
-        self._first = np.stack([predictor._project(hidden), predictor._vectors(0, code0)])
+        self._cache = predictor.transformer.new_cache(16)
+        self._first = np.stack([predictor.project(hidden), predictor.vectors(0, code0)])
 
     def start(self) -> Floats:
-        return self._of._transformer.forward(self._cache, self._first)[-1]
+        return self._of.transformer.forward(self._cache, self._first)[-1]
 
     def feed(self, group: int, codes: list[int]) -> Floats:
-        rows = [self._of._vectors(group + 1 + at, code) for at, code in enumerate(codes)]
-        return self._of._transformer.forward(self._cache, np.stack(rows))
+        rows = [self._of.vectors(group + 1 + at, code) for at, code in enumerate(codes)]
+        return self._of.transformer.forward(self._cache, np.stack(rows))
 
     def keep(self, codes: int) -> None:
         self._cache.rewind(2 + codes)
 
     def logits(self, group: int, hidden: Floats) -> Floats:
-        return self._of._matrices.product(f"head.{group}", hidden)
+        return self._of.matrices.product(f"head.{group}", hidden)
 
 
 def hiddens(predictor: NativePredictor, count: int) -> Floats:

@@ -17,7 +17,7 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.onnx import codec as codec_decoder
-from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
+from s2s.tts.qwen3.onnx.codec import GraphPart, OnnxCodecDecoder
 
 GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
 TOLERANCE = 1e-4
@@ -136,13 +136,14 @@ def test_a_long_call_runs_in_bounded_pieces(
     decoder: OnnxCodecDecoder, codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    run = OnnxCodecDecoder._run
+    run = GraphPart.run
 
-    def counted(self: OnnxCodecDecoder, state, part: np.ndarray, stale) -> np.ndarray:
-        sizes.append(len(part))
-        return run(self, state, part, stale)
+    def counted(self: GraphPart, inputs, state, after) -> np.ndarray:
+        if "codes" in inputs:  # of the first graph
+            sizes.append(len(inputs["codes"]))
+        return run(self, inputs, state, after)
 
-    monkeypatch.setattr(OnnxCodecDecoder, "_run", counted)
+    monkeypatch.setattr(GraphPart, "run", counted)
     decoder.decode(decoder.new_state(), codes[:100])
     assert sum(sizes) == 100
     assert max(sizes) <= codec_decoder.MAX_FRAMES_A_RUN
@@ -218,11 +219,15 @@ def test_a_failure_inside_leaves_the_state_where_it_was(
     state = decoder.new_state()
     first = decoder.decode(state, codes[:3])
 
-    def broken(*_: object) -> np.ndarray:
-        raise RuntimeError("out of memory")
+    run = GraphPart.run
+
+    def broken(self: GraphPart, inputs, state, after) -> np.ndarray:
+        if threading.current_thread() is not threading.main_thread():  # the last of the graphs
+            raise RuntimeError("out of memory")
+        return run(self, inputs, state, after)
 
     with monkeypatch.context() as patch:
-        patch.setattr(decoder._wave, "run", broken)
+        patch.setattr(GraphPart, "run", broken)
         with pytest.raises(RuntimeError, match="out of memory"):
             decoder.decode(state, codes[3:6])
     second = decoder.decode(state, codes[3:6])

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.tts.qwen3.errors import SpecError
-from s2s.tts.qwen3.text.tokenizer import Tokenizer, TokenStream, _class_of, _composes, words
+from s2s.tts.qwen3.text.tokenizer import Tokenizer, TokenStream, class_of, composes, words
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "data" / "qwen3" / "cases.json").read_text())
 PATTERN = (
@@ -168,10 +168,10 @@ def test_composition_in_unicode_is_as_it_is_taken_to_be() -> None:
         if len(parts) == 2 and not parts[0].startswith("<"):
             first, second = (chr(int(part, 16)) for part in parts)
             if unicodedata.normalize("NFC", first + second) == character:
-                assert _composes(second)
-                assert _class_of(character) == _class_of(first)
+                assert composes(second)
+                assert class_of(character) == class_of(first)
         elif not 0xD800 <= code < 0xE000 and unicodedata.combining(character):
-            assert _composes(character)
+            assert composes(character)
     for first, second in ("\u1100\u1161", "\uac00\u11a8"):
-        assert _composes(second)
+        assert composes(second)
         assert len(unicodedata.normalize("NFC", first + second)) == 1

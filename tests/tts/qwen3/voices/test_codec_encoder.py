@@ -69,7 +69,7 @@ def test_less_than_a_frame(encoder: OnnxCodecEncoder) -> None:
 def test_the_size_of_the_chunks_does_not_matter(
     encoder: OnnxCodecEncoder, chunk_frames: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codec_encoder, "_CHUNK_FRAMES", chunk_frames)
+    monkeypatch.setattr(codec_encoder, "CHUNK_FRAMES", chunk_frames)
     codes = encoder.encode(recording(SPOKEN["uneven"]))
     assert np.mean(codes == golden("uneven")) >= EQUAL_SHARE
 
