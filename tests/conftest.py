@@ -14,6 +14,7 @@ pytest_plugins = (
     "tests.support.browser",
     "tests.support.fake_realtime",
     "tests.support.models",
+    "tests.support.program",
     "tests.support.qwen3",
     "tests.support.recordings",
     "tests.support.requirements",

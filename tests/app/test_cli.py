@@ -2,78 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
-import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
 from s2s import __version__
-from s2s.app import cli, commands, talk, transcription
+from s2s.app import cli, commands, talk
 from s2s.config import loader as config
 from s2s.config import registry, typed
-from s2s.core.audio import write_wav
-from s2s.models import store
-from s2s.stt.base import Transcription
-from s2s.transport import local
-from s2s.transport.base import DeviceError
-from s2s.tts.base import AudioChunk, Capabilities
 
 ROOT = Path(__file__).parents[2]
-REAL_HOME = store.home()
 
-
-@pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith("S2S_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("S2S_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-
-class Voice:
-    """Says a tone a word."""
-
-    capabilities = Capabilities(16_000, True, ("en",))
-
-    def synthesize(self, text: str, **_: object):
-        for _word in text.split():
-            yield AudioChunk(np.full(1600, 0.25, dtype=np.float32))
-
-    def close(self) -> None: ...
-
-
-class Ear:
-    """Hears how long a recording is."""
-
-    def transcribe(self, audio: np.ndarray, **_: object) -> Transcription:
-        return Transcription(f"{len(audio)} samples")
-
-    def close(self) -> None: ...
-
-
-class Attentive:
-    """Takes everything for speech."""
-
-    def open(self) -> Attentive:
-        return self
-
-    def probability(self, block: np.ndarray) -> float:
-        return 1.0
-
-    def reset(self) -> None: ...
-
-
-@pytest.fixture
-def backends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Voice())
-    monkeypatch.setattr(registry, "create_transcriber", lambda *_: Ear())
-    monkeypatch.setattr(transcription, "open_vad", lambda *_: Attentive())
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 def test_python_m_s2s_says_its_version():
@@ -209,132 +152,6 @@ def test_flags_of_talk_shut_the_microphone():
     assert input_of("talk", "--muted", "--wake-word", "alexa") == (False, True, "alexa")
 
 
-@pytest.mark.usefixtures("backends")
-def test_say_writes_a_wav_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    target = tmp_path / "out.wav"
-    assert cli.main(["say", "one two three", "-o", str(target)]) == 0
-    assert "0.30 s at 16000 Hz" in capsys.readouterr().out
-    assert target.stat().st_size == 44 + 2 * 4800
-
-
-@pytest.mark.parametrize(
-    ("text", "languages", "heard", "options"),
-    [
-        ("it costs 5 €", ("en",), ("it costs five euros", "en"), []),
-        ("**Total:** $12.75 at 8:05.", ("en",), None, []),
-        ("<think>hm. so</think>Yes.", ("en",), ("Yes.", "en"), []),
-        ("Das ist nicht die Antwort, 5 €.", ("en", "de"), None, []),
-        ("42", ("en", "de"), None, ["--session.language=de"]),
-        ("42", ("en", "de"), ("forty-two", "en"), []),
-    ],
-)
-def test_say_reads_a_text_as_a_conversation_does(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    languages: tuple[str, ...],
-    heard: tuple[str, str] | None,
-    options: list[str],
-):
-    asked: list[tuple[str, object]] = []
-
-    class Written(Voice):
-        capabilities = Capabilities(16_000, True, languages)
-
-        def synthesize(self, text: str, **how: object):
-            asked.append((text, how["language"]))
-            yield from super().synthesize(text)
-
-    monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Written())
-    assert cli.main(["say", text, "-o", str(tmp_path / "out.wav"), *options]) == 0
-    [(spoken, language)] = asked
-    assert not set(spoken) & set("*$€<>")
-    assert "think" not in spoken
-    assert language == ("de" if options or "Das" in text else "en")
-    if heard is not None:
-        assert (spoken, language) == heard
-
-
-@pytest.mark.usefixtures("backends")
-def test_say_plays_block_by_block(monkeypatch: pytest.MonkeyPatch):
-    written: list[tuple[int, ...]] = []
-
-    class OutputStream:
-        def __init__(self, **options: object) -> None:
-            assert options["samplerate"] == 16_000
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_: object) -> None: ...
-
-        def write(self, block: np.ndarray) -> None:
-            written.append(block.shape)
-
-    monkeypatch.setattr(
-        commands, "portaudio", lambda: types.SimpleNamespace(OutputStream=OutputStream)
-    )
-    assert cli.main(["say", "one two"]) == 0
-    assert written == [(1600, 1), (1600, 1)]
-
-
-@pytest.mark.usefixtures("backends")
-def test_a_text_without_words_is_a_failure_that_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    assert cli.main(["say", " ", "-o", str(tmp_path / "out.wav")]) == 1
-    assert "nothing to say" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("backends")
-def test_transcribe_resamples_and_prints_a_line_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    files = []
-    for rate_hz in (8_000, 16_000, 44_100):
-        files.append(tmp_path / f"{rate_hz}.wav")
-        write_wav(files[-1], np.zeros(rate_hz, dtype=np.float32), rate_hz)
-    assert cli.main(["transcribe", *map(str, files)]) == 0
-    assert capsys.readouterr().out.split() == ["16000", "samples"] * 3
-
-
-def test_devices_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    found = [
-        local.Device(0, "Mic", 2, 0, 48_000, True, False),
-        local.Device(1, "Box", 0, 2, 44_100, False, True),
-    ]
-    monkeypatch.setattr(commands, "list_devices", lambda: found)
-    assert cli.main(["devices"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split() for line in lines[1:]] == [
-        ["0", "Mic", "2", "default", "0", "48000", "Hz"],
-        ["1", "Box", "0", "2", "default", "44100", "Hz"],
-    ]
-
-
-def test_no_devices_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    def missing() -> list[local.Device]:
-        raise DeviceError("PortAudio is missing: install it")
-
-    monkeypatch.setattr(commands, "list_devices", missing)
-    assert cli.main(["devices"]) == 1
-    assert "PortAudio is missing" in capsys.readouterr().err
-    monkeypatch.setattr(commands, "list_devices", list)
-    assert cli.main(["devices"]) == 1
-    assert "no sound device" in capsys.readouterr().err
-
-
-def test_models_are_listed_with_state_and_licence(capsys: pytest.CaptureFixture[str]):
-    assert cli.main(["models", "list"]) == 0
-    rows = capsys.readouterr().out.splitlines()
-    row = next(row for row in rows if row.startswith("silero-vad"))
-    assert "missing" in row
-    assert "MIT" in row
-    assert "2.8 MB" in row
-
-
 def test_models_pull_without_names_is_what_the_config_needs(monkeypatch: pytest.MonkeyPatch):
     pulled: list[str] = []
 
@@ -350,62 +167,9 @@ def test_models_pull_without_names_is_what_the_config_needs(monkeypatch: pytest.
     assert set(pulled) == {"silero-vad", "smart-turn-v3", "moonshine-tiny-en", "smollm2-135m"}
 
 
-def test_there_is_no_voice_on_a_new_machine(capsys: pytest.CaptureFixture[str]):
-    assert cli.main(["voices", "list"]) == 0
-    assert "no voice yet" in capsys.readouterr().out
-
-
-@pytest.mark.models("piper-joe")
-def test_a_piper_voice_is_listed_cut_and_verified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    source = store.Store(REAL_HOME).path("piper-joe")
-    folder = tmp_path / "home" / "models" / "joe"
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.split-*"))
-    monkeypatch.setenv("S2S_HOME", str(tmp_path / "home"))
-    voice = str(folder / "en_US-joe-medium.onnx")
-    assert cli.main(["voices", "split", voice]) == 0
-    assert "decodes in" in capsys.readouterr().out
-    assert cli.main(["voices", "verify", voice]) == 0
-    assert capsys.readouterr().out.count("pass  ") == 3
-    assert cli.main(["voices", "list"]) == 0
-    assert f"--tts piper --tts.model {voice}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("flags", "model"),
-    [
-        (["--stt", "faster-whisper"], "whisper-base"),
-        (["--stt", "faster-whisper", "--stt.model", "tiny.en"], "whisper-tiny.en"),
-        (["--tts", "piper"], "piper-joe"),
-    ],
-)
-def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: str):
-    options = cli.parse(["models", "pull", *flags])
-    try:
-        made = cli.settings(options)
-    except registry.RegistryError as error:
-        pytest.skip(str(error))
-    names = {found.name for found in commands.needed_models(made, store.Store())}
-    assert model in names
-    assert "smollm2-135m" in names
-    assert len(names) == 5 - ("--stt" in flags)
-
-
 def test_a_quant_is_taken_in_any_case(capsys: pytest.CaptureFixture[str]):
     flags = ["--tts", "qwen3", "--quant", "Q8_0", "--model", "1.7b", "--instruct", "Whisper."]
     assert cli.main(["config", *flags]) == 0
     options = yaml.safe_load(capsys.readouterr().out)["tts"]["options"]
     assert (options["quant"], options["model"]) == ("q8_0", "1.7b")
     assert options["instruct"] == "Whisper."
-
-
-def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixture[str]):
-    folder = str(tiny_qwen3("0.6b-customvoice"))
-    assert cli.main(["models", "convert", folder, "--quant", "f32"]) == 0
-    made = Path(capsys.readouterr().out.strip())
-    assert (made / "converted.json").is_file()
-    assert cli.main(["models", "convert", str(made), "--quant", "f32"]) == 0
-    assert Path(capsys.readouterr().out.strip()) == made
-    assert cli.main(["models", "convert", folder, "--quant", "q3"]) == 1
-    assert "unknown quant 'q3'; known: f32, bf16" in capsys.readouterr().err

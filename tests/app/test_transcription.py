@@ -202,3 +202,15 @@ def test_noise_is_no_speech(wordless: dict[str, np.ndarray], monkeypatch: pytest
     for kind, audio in wordless.items():
         clean = np.nan_to_num(audio)
         assert speech_regions(clean, vad.open()) == [], kind
+
+
+@pytest.mark.usefixtures("backends", "clean_environment")
+def test_transcribe_resamples_and_prints_a_line_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    files = []
+    for rate_hz in (8_000, 16_000, 44_100):
+        files.append(tmp_path / f"{rate_hz}.wav")
+        write_wav(files[-1], np.zeros(rate_hz, dtype=np.float32), rate_hz)
+    assert cli.main(["transcribe", *map(str, files)]) == 0
+    assert capsys.readouterr().out.split() == ["16000", "samples"] * 3

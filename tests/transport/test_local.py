@@ -13,8 +13,7 @@ from s2s.core.audio import Block, rms_db
 from s2s.core.clock import ManualClock
 from s2s.core.messages import AudioIn, ResponseId
 from s2s.transport.base import DeviceError
-from s2s.transport.local import Device, LocalConfig, LocalTransport, choose, list_devices
-from s2s.transport.ring import Ring
+from s2s.transport.local import LocalConfig, LocalTransport
 
 RESPONSE = ResponseId("t", 0, 0, "r")
 
@@ -117,24 +116,6 @@ def run(
     return errors
 
 
-def test_devices_are_found_by_number_name_or_default() -> None:
-    devices = list_devices(cast(Any, FakePortAudio(DEVICES)))
-    assert choose(devices, None, output=False).name == "Laptop Mic"
-    assert choose(devices, None, output=True).name == "Laptop Speakers"
-    assert choose(devices, "headset", output=True).name == "USB Headset"
-    assert choose(devices, "2", output=False).name == "USB Headset"
-
-
-def test_a_device_that_is_not_there_is_named_with_those_that_are() -> None:
-    devices = list_devices(cast(Any, FakePortAudio(DEVICES)))
-    with pytest.raises(DeviceError, match=r"no microphone is called 'webcam'; there are 0: Laptop"):
-        choose(devices, "webcam", output=False)
-    with pytest.raises(DeviceError, match="more than one loudspeaker is called 's'"):
-        choose(devices, "s", output=True)
-    with pytest.raises(DeviceError, match="no microphone found"):
-        choose([], None, output=False)
-
-
 def test_microphone_windows_come_at_16_khz_with_their_time() -> None:
     clock, fake = ManualClock(), FakePortAudio(DEVICES)
     local, heard = transport(fake, clock), []
@@ -181,14 +162,6 @@ def test_barge_in_is_silent_within_one_callback() -> None:
     assert not fake.cycle(np.zeros(480, dtype=np.float32)).any()
     local.stop()
     clock.wait_until(clock.now() + 0.1)
-
-
-def test_a_slow_reader_loses_samples_but_never_blocks_the_callback() -> None:
-    ring = Ring(ManualClock(), 100)
-    ring.write(np.ones(80, dtype=np.float32))
-    ring.write(np.ones(80, dtype=np.float32))
-    assert ring.dropped_samples == 60
-    assert len(ring.read(1, deadline_s=0.0)) == 100
 
 
 def test_a_busy_device_is_named_with_what_to_do() -> None:
@@ -268,66 +241,6 @@ def test_stop_ends_at_once_and_closes_the_streams() -> None:
     local.stop()
     clock.wait_until(0.02)
     assert fake.streams == []
-
-
-def listed(index: int, name: str, host: str = "", *, default: bool = False) -> Device:
-    return Device(index, name, 1, 2, 48_000, default, default, host)
-
-
-MIC = "Microphone (USB Mic)"
-LONG = "Microphone (Realtek High Definition Audio)"
-HOSTS = ("MME", "Windows DirectSound", "Windows WASAPI", "Windows WDM-KS")
-
-
-@pytest.mark.parametrize("output", [False, True])
-@pytest.mark.parametrize("wanted", ["USB Mic", "usb mic", MIC, MIC.upper(), " USB Mic "])
-@pytest.mark.parametrize("host", range(4))
-def test_one_device_under_several_interfaces_is_the_default_one_of_them(
-    host: int, wanted: str, output: bool
-) -> None:
-    devices = [
-        listed(4 * i + each, name, api, default=i == 0 and each == host)
-        for each, api in enumerate(HOSTS)
-        for i, name in enumerate((MIC, "Headset"))
-    ]
-    found = choose(devices, wanted, output=output)
-    assert (found.name, found.host) == (MIC, HOSTS[host])
-    other = choose(devices, "Headset", output=output)
-    assert (other.name, other.host) == ("Headset", HOSTS[host])
-
-
-def test_the_default_one_is_taken_though_interfaces_are_not_known() -> None:
-    devices = [listed(1, MIC, default=True), listed(9, MIC), listed(17, MIC)]
-    assert choose(devices, "USB Mic", output=False).index == 1
-    with pytest.raises(DeviceError, match="more than one microphone is called 'USB Mic'"):
-        choose(devices[1:], "USB Mic", output=False)
-
-
-@pytest.mark.parametrize("wanted", ["Realtek", LONG, LONG[:31]])
-def test_a_name_that_was_cut_is_the_same_device(wanted: str) -> None:
-    devices = [listed(0, "Other", "MME", default=True), listed(1, LONG[:31], "MME")]
-    devices += [listed(5, LONG, "Windows WASAPI"), listed(6, "Other", "Windows WASAPI")]
-    assert choose(devices, wanted, output=False).index in (1, 5)
-    assert choose(devices, "Realtek", output=False).index == 1
-
-
-def test_two_of_a_kind_are_told_apart_by_number() -> None:
-    devices = [
-        listed(0, MIC, "ALSA"),
-        listed(1, MIC, "ALSA"),
-        listed(2, "Box", "ALSA", default=True),
-    ]
-    with pytest.raises(DeviceError, match=r"give the number of one of 0: Microphone \(USB Mic\)"):
-        choose(devices, "USB Mic", output=False)
-    assert choose(devices, "1", output=False).index == 1
-    devices[1] = listed(1, MIC, "ALSA", default=True)
-    assert choose(devices, "USB Mic", output=False).index == 1
-
-
-def test_different_devices_of_one_word_stay_ambiguous() -> None:
-    devices = [listed(0, "USB Mic", "A", default=True), listed(1, "USB Camera", "B")]
-    with pytest.raises(DeviceError, match="more than one microphone is called 'USB'"):
-        choose(devices, "USB", output=False)
 
 
 def test_what_is_said_once_it_listens_waits_for_the_conversation() -> None:

@@ -71,3 +71,11 @@ def test_closing_it_wakes_the_reader() -> None:
 def test_a_ring_without_room_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1, got 0"):
         Ring(SystemClock(), 0)
+
+
+def test_a_slow_reader_loses_samples_but_never_blocks_the_callback() -> None:
+    ring = Ring(ManualClock(), 100)
+    ring.write(np.ones(80, dtype=np.float32))
+    ring.write(np.ones(80, dtype=np.float32))
+    assert ring.dropped_samples == 60
+    assert len(ring.read(1, deadline_s=0.0)) == 100
