@@ -19,13 +19,12 @@ from s2s.stt.moonshine import (
     read_pieces,
     unquoted,
 )
-from s2s.stt.moonshine_model import Hypothesis, confirmed, lead
+from s2s.stt.moonshine_model import Hypothesis
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
+
+
 Recordings = dict[str, tuple[Block, str]]
-
-
-# --- without the model -------------------------------------------------------------------------
 
 
 def test_pieces_are_read_by_their_lengths() -> None:
@@ -42,19 +41,6 @@ def test_a_cut_tokenizer_file_is_refused() -> None:
 def test_text_of_tokens() -> None:
     pieces = [b"<s>", "▁He".encode(), b"llo", b"<0xC3>", b"<0xA9>", b"<<ST_1>>", b"<"]
     assert detokenize([0, 1, 2, 3, 4, 5, 6, 99], pieces) == "Helloé<"
-
-
-def test_a_draft_holds_as_far_as_the_model_agrees() -> None:
-    logits = np.eye(5, dtype=np.float32)[[3, 1, 4, 0]]
-    assert confirmed(logits, [3, 1, 4]) == 3
-    assert confirmed(logits, [3, 2, 4]) == 1
-    assert confirmed(logits, []) == 0
-
-
-def test_the_lead_is_over_the_best_other() -> None:
-    row = np.array([1.0, 3.0, 2.5], dtype=np.float32)
-    assert lead(row, 1) == pytest.approx(0.5)
-    assert lead(row, 0) == pytest.approx(-2.0)
 
 
 def test_speech_has_letters_and_some_certainty() -> None:
@@ -80,9 +66,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_options_that_make_no_sense(window_s: float, tokens_per_s: float) -> None:
     with pytest.raises(ValueError, match="moonshine"):
         MoonshineConfig(window_s=window_s, tokens_per_s=tokens_per_s)
-
-
-# --- with the model ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
