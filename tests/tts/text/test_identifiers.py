@@ -70,7 +70,7 @@ def test_addresses_of_machines_stay_where_they_are_read_elsewhere() -> None:
 def test_of_a_long_one_no_digit_is_lost(text: str) -> None:
     said = rewritten(read_identifiers, text, ENGLISH)
     assert not any(char.isdigit() for char in said)
-    spelled = [word for word in said.replace(",", "").split()]
+    spelled = said.replace(",", "").split()
     assert len(spelled) == sum(char.isalnum() for char in text)
 
 

@@ -1,5 +1,7 @@
 """The engine on small voices: the whole graph's sound, repeatable, stoppable, shared by threads."""
 
+from __future__ import annotations
+
 import json
 import logging
 import threading
@@ -13,16 +15,18 @@ from s2s.core.audio import Block
 from s2s.models.onnx_file import read_model
 from s2s.tts.vits.check import QUIET, Trial, whole_feed
 from s2s.tts.vits.decoding import SteppedDecoding
-from s2s.tts.vits.encoding import Scales, TokenFrames
+from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.engine import OneShotEngine, Utterance, VitsEngine, load_engine
 from s2s.tts.vits.errors import CutError, SpeechError, VitsFileError, VitsVoiceError
 from s2s.tts.vits.graph.cuts import find_inputs
-from s2s.tts.vits.pace import measure_pace
 from s2s.tts.vits.reference import TOLERANCE, ReferenceSounds, difference
 from tests.support.vits import VOICES, voice_folder
 
 IDS = {"_": [0], "^": [1], "$": [2], **{chr(97 + i): [3 + i] for i in range(26)}}
+
+
 SENTENCE = [1, 0, 5, 0, 9, 0, 4, 0, 12, 0, 2]
+
 
 Load = Callable[..., VitsEngine]
 
@@ -180,23 +184,10 @@ def test_short_sentences_may_be_decoded_at_once(load: Load) -> None:
     assert len(list(engine.begin(SENTENCE * 8).pieces())) == 1
 
 
-def test_the_pace_is_measured(load: Load) -> None:
-    split = load("plain").split
-    pace = measure_pace(split, 22050)
-    assert pace.schedule[0] == 8
-    assert pace.threads >= 1
-    assert measure_pace(split, 22050, threads=2).threads == 2
-
-
 @pytest.mark.parametrize("ids", [[], ()])
 def test_no_phonemes_are_an_error(load: Load, ids: list[int]) -> None:
     with pytest.raises(SpeechError, match="nothing to say"):
         load("steady").begin(ids)
-
-
-def test_impossible_durations_are_an_error(load: Load) -> None:
-    with pytest.raises(SpeechError, match="damaged"):
-        load("steady").begin(SENTENCE, scales=Scales(0.0, 1e9, 0.0))
 
 
 def test_a_voice_that_cannot_be_cut_speaks_in_one_piece(
@@ -225,10 +216,3 @@ def test_a_model_that_is_no_voice_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "voice.onnx").write_bytes(b"no")
     with pytest.raises((VitsFileError, CutError)):
         load_engine(tmp_path)
-
-
-def test_a_sentence_without_duration_is_one_frame_of_nothing() -> None:
-    zeros = np.zeros((1, 4, 3), np.float32)
-    frames = TokenFrames(zeros + 5, zeros, np.zeros(3, np.int64), np.random.default_rng(0))
-    assert frames(0, 1)["mean"].tolist() == [[[0.0]] * 4]
-    assert frames(0, 1)["noise"].shape == (1, 4, 1)

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from s2s.models.onnx_file import read_model
-from s2s.tts.vits.check import TRIALS, whole_feed
+from s2s.tts.vits.check import (
+    TRIALS,
+    whole_feed,
+)
 from s2s.tts.vits.graph.cuts import find_inputs
 from s2s.tts.vits.reference import (
     MAX_TOLERANCE,
@@ -77,3 +80,8 @@ def test_the_spread_of_a_real_graph_is_rounding() -> None:
     found = ReferenceSounds(path, feeds)
     assert len({len(sound) for sound in found.sounds}) == len(TRIALS)
     assert max(found.spreads) <= TOLERANCE
+
+
+def test_difference_of_unlike_things_is_infinite() -> None:
+    assert difference(np.zeros(3, np.float32), np.zeros(4, np.float32)) == float("inf")
+    assert difference(np.zeros(1, np.float32), np.array([np.nan], np.float32)) == float("inf")

@@ -1,14 +1,13 @@
 """Text to sound: sentences, silence, speakers, words. Letters are the phonemes here."""
 
-import sys
+from __future__ import annotations
+
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from s2s.tts.vits import Manner, Scales, VitsVoice, VitsVoiceError, load_voice
-from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
-from s2s.tts.vits.voice import VoiceConfig
 from tests.support.vits import voice_folder
 
 QUIET = Manner(scales=Scales(0.0, 1.0, 0.0), seed=1)
@@ -113,41 +112,3 @@ def test_speakers_are_chosen_by_name(tmp_path: Path) -> None:
     ]
     assert not np.array_equal(by_name[0], by_name[1])
     assert np.array_equal(by_name[1], by_name[2])
-
-
-# --- phonemizers -------------------------------------------------------------------------------
-
-
-def config(voice: str) -> VoiceConfig:
-    return VoiceConfig(
-        22050, {"a": (1,)}, {}, "espeak", voice, "en", {}, 1, Scales(), 0.2, {}, None  # type: ignore[arg-type]
-    )  # fmt: skip
-
-
-def test_letters_are_decomposed_and_split_into_sentences() -> None:
-    assert TextPhonemizer().sentences("Né. Oui !") == [list("Ne\u0301."), list("Oui !")]
-    assert TextPhonemizer().word("é") == "e\u0301"
-
-
-def test_without_espeak_other_languages_say_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
-    with pytest.raises(VitsVoiceError, match=r"'de' need eSpeak NG: pip install piper-tts"):
-        make_phonemizer(config("de"))
-
-
-def test_without_any_phonemizer_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
-    monkeypatch.setitem(sys.modules, "hibari.g2p", None)
-    with pytest.raises(VitsVoiceError, match=r"piper-tts.*hibari-tts"):
-        make_phonemizer(config("en-us"))
-
-
-def test_english_without_espeak_is_respelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("hibari.g2p")
-    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
-    phonemizer = make_phonemizer(config("en-us"))
-    assert isinstance(phonemizer, RespelledEnglish)
-    spoken = ["".join(sentence) for sentence in phonemizer.sentences("The judge says: boy! Now.")]
-    assert spoken == ["ðə dʒˈʌdʒ sˈɛz: bˈɔɪ!", "nˈaʊ."]

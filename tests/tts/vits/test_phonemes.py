@@ -1,0 +1,57 @@
+"""Text to phonemes: letters, eSpeak NG where it is installed, respelled English where it is not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from s2s.tts.vits import Scales, VitsVoice, VitsVoiceError, load_voice
+from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
+from s2s.tts.vits.voice import VoiceConfig
+from tests.support.vits import voice_folder
+
+
+def make_voice(folder: Path, name: str = "plain", **fields: object) -> VitsVoice:
+    return load_voice(voice_folder(folder, name, **fields), threads=1)
+
+
+@pytest.fixture
+def voice(tmp_path: Path) -> VitsVoice:
+    return make_voice(tmp_path / "voice")
+
+
+def config(voice: str) -> VoiceConfig:
+    return VoiceConfig(
+        22050, {"a": (1,)}, {}, "espeak", voice, "en", {}, 1, Scales(), 0.2, {}, None  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_letters_are_decomposed_and_split_into_sentences() -> None:
+    assert TextPhonemizer().sentences("Né. Oui !") == [list("Ne\u0301."), list("Oui !")]
+    assert TextPhonemizer().word("é") == "e\u0301"
+
+
+def test_without_espeak_other_languages_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    with pytest.raises(VitsVoiceError, match=r"'de' need eSpeak NG: pip install piper-tts"):
+        make_phonemizer(config("de"))
+
+
+def test_without_any_phonemizer_both_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    monkeypatch.setitem(sys.modules, "hibari.g2p", None)
+    with pytest.raises(VitsVoiceError, match=r"piper-tts.*hibari-tts"):
+        make_phonemizer(config("en-us"))
+
+
+def test_english_without_espeak_is_respelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hibari.g2p")
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", None)
+    phonemizer = make_phonemizer(config("en-us"))
+    assert isinstance(phonemizer, RespelledEnglish)
+    spoken = ["".join(sentence) for sentence in phonemizer.sentences("The judge says: boy! Now.")]
+    assert spoken == ["ðə dʒˈʌdʒ sˈɛz: bˈɔɪ!", "nˈaʊ."]
