@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from s2s.system.llama_cpp import installed
@@ -21,16 +20,12 @@ from s2s.tts.qwen3.backends import (
     quant_on,
 )
 from s2s.tts.qwen3.calibrate import probe
-from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.errors import BackendError, ConvertError, KernelError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
-from s2s.tts.qwen3.language import LoadedLanguage, load_language
+from s2s.tts.qwen3.language import load_language
 from s2s.tts.qwen3.native import backend as native_backend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
-from s2s.tts.qwen3.sampling import Sampling, SeededDraws
-
-GREEDY = Sampling(greedy=True)
 
 
 def names(quants: Quants) -> list[str]:
@@ -42,51 +37,6 @@ def test_every_folder_with_a_backend_is_in_the_list() -> None:
     assert {path.parent.name for path in folder.glob("*/backend.py")} == {
         backend.name for backend in BACKENDS
     }
-
-
-@pytest.mark.parametrize("text", ["native", "onnx", "ggml", "ggml@gpu", "ggml@gpu:20"])
-def test_a_placement_is_written_as_it_is_read(text: str) -> None:
-    assert str(device_placement(text)) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("mlx", "unknown backend 'mlx'; known: native, onnx, ggml"),
-        ("native@gpu", "only ggml computes on a graphics card"),
-        ("ggml@tpu", "write ggml@gpu or ggml@gpu:LAYERS"),
-        ("ggml@gpu:all", "write ggml@gpu or ggml@gpu:LAYERS"),
-    ],
-)
-def test_another_placement_is_an_error_that_names_the_known(text: str, says: str) -> None:
-    with pytest.raises(BackendError, match=says):
-        device_placement(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "device"),
-    [
-        ("native", "native", "cpu"),
-        ("onnx", "onnx", "cpu"),
-        ("onnx@cuda", "onnx", "cuda"),
-        ("ONNX@cpu", "onnx", "cpu"),
-    ],
-)
-def test_a_codec_is_placed_like_a_language_model(text: str, name: str, device: str) -> None:
-    placement = codec_placement(text)
-    assert (placement.name, placement.device) == (name, device)
-    assert placement.codec is backend_named(name).codec
-
-
-@pytest.mark.parametrize(
-    ("text", "device", "now"), [("cpu", "cpu", "onnx"), ("cuda", "cuda", "onnx@cuda")]
-)
-def test_a_codec_as_it_was_once_written_is_read_with_a_hint(
-    text: str, device: str, now: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    placement = codec_placement(text)
-    assert (placement.name, placement.device) == ("onnx", device)
-    assert f"is now written '{now}'" in caplog.text
 
 
 def test_a_backend_without_a_codec_is_refused_for_it() -> None:
@@ -128,66 +78,6 @@ def test_only_what_is_installed_and_can_do_it_is_a_candidate(
     lacks(GgmlBackend, "pip install xllamacpp")
     with pytest.raises(BackendError, match="no backend for f32: ggml: pip install xllamacpp"):
         available(Quants("f32"))
-
-
-@pytest.mark.ggml
-@pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
-@pytest.mark.parametrize("places", [("native", "ggml"), ("onnx", "native"), ("ggml", "onnx")])
-def test_ports_can_be_at_different_places(
-    places: tuple[str, str],
-    tiny_qwen3: Callable[[str], Path],
-    kernel_cache: Path,
-    tmp_path: Path,
-) -> None:
-    """Each with the codes that both ports give at its place."""
-    source = tiny_qwen3("0.6b-base")
-    quants = Quants("q8_0")
-
-    def opened(talker: str, predictor: str) -> LoadedLanguage:
-        where = (device_placement(talker), device_placement(predictor))
-        return load_language(source, tmp_path, quants, where, threads=1, kernels=kernel_cache)
-
-    mixed, first, second = opened(*places), opened(*places[:1] * 2), opened(*places[1:] * 2)
-    assert (str(mixed.talker), str(mixed.predictor)) == places
-    assert not mixed.use_threads(2)
-    width = read_spec(mixed.folder).talker.hidden
-    vectors = np.random.default_rng(0).standard_normal((5, width), dtype=np.float32)
-    outs = [
-        each.language.talker.prefill(each.language.talker.new_state(8), vectors)
-        for each in (mixed, first)
-    ]
-    np.testing.assert_array_equal(outs[0].logits, outs[1].logits)
-    codes = [
-        each.language.predictor.frame(
-            each.language.predictor.new_state(), vectors[0], 3, GREEDY, SeededDraws(0)
-        )
-        for each in (mixed, second)
-    ]
-    np.testing.assert_array_equal(codes[0], codes[1])
-
-
-def test_threads_and_draft_tokens_can_change_between_utterances(
-    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
-) -> None:
-    place = device_placement("native")
-    opened = load_language(
-        tiny_qwen3("0.6b-base"),
-        tmp_path,
-        Quants("q8_0"),
-        (place, place),
-        threads=1,
-        kernels=kernel_cache,
-    )
-    language = opened.language
-    state = language.predictor.new_state()
-    hidden = np.random.default_rng(0).standard_normal(language.spec.talker.hidden, dtype=np.float32)
-    codes = [language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0))]
-    for threads, draft_tokens in ((2, 0), (3, 2), (1, 1)):
-        assert opened.use_threads(threads)
-        opened.use_draft_tokens(draft_tokens)
-        codes.append(language.predictor.frame(state, hidden, 3, GREEDY, SeededDraws(0)))
-    for other in codes[1:]:
-        np.testing.assert_array_equal(other, codes[0])
 
 
 @pytest.mark.ggml
@@ -244,29 +134,3 @@ def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPa
     assert found.instead == (
         "int4 in place of q4_k_m (native: no C compiler; ggml: no llama.cpp library)"
     )
-
-
-@pytest.mark.ggml
-@pytest.mark.skipif(not installed(), reason="no llama.cpp library: pip install xllamacpp")
-def test_a_part_is_moved_and_the_other_stays(
-    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
-) -> None:
-    native, ggml = device_placement("native"), device_placement("ggml")
-    loaded = load_language(
-        tiny_qwen3("0.6b-base"),
-        tmp_path,
-        Quants("q8_0"),
-        (native, native),
-        threads=1,
-        draft_tokens=2,
-        kernels=kernel_cache,
-    )
-    moved = loaded.moved(talker=ggml)
-    assert (str(moved.talker), str(moved.predictor)) == ("ggml", "native")
-    assert moved.language.predictor is loaded.language.predictor
-    assert moved.language.talker is not loaded.language.talker
-    assert set(moved.cores) == {"native", "ggml"}
-    back = moved.moved(talker=native, predictor=ggml)
-    assert (str(back.talker), str(back.predictor)) == ("native", "ggml")
-    assert back.drafting.draft_tokens == 2
-    assert set(back.moved(predictor=native).cores) == {"native"}

@@ -16,13 +16,16 @@ from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.language import NativePredictor, load, open_predictor
-from s2s.tts.qwen3.native.transformer import ThreadPool
+from s2s.tts.qwen3.native.language import NativePredictor, load
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws, probabilities
 from s2s.tts.qwen3.sampling_speculative import choose_codes
 
 GREEDY = Sampling(greedy=True)
+
+
 DRAWN = Sampling(temperature=1.0, top_k=2)
+
+
 FRAMES = 3000
 
 
@@ -152,23 +155,6 @@ def test_distributions_are_those_of_the_sampler(
     assert kept.all() or edge
     if kept.all():
         np.testing.assert_allclose(got, expected, atol=1e-5)
-
-
-def test_acceptance_at_a_rate_is_for_measuring_alone(
-    tiny_qwen3: Callable[[str], Path], kernel_cache: Path, tmp_path: Path
-) -> None:
-    folder = convert(tiny_qwen3("1.7b-base"), "q8_0", converted=tmp_path)
-    passes = {}
-    for rate in (None, 0.0, 1.0):
-        predictor, _ = open_predictor(folder, read_spec(folder), ThreadPool(kernel_cache, 1), 2)
-        if rate is not None:
-            predictor.accept_at_rate(rate)
-        state = predictor.new_state()
-        predictor.frame(state, hiddens(predictor, 1)[0], 7, Sampling(), SeededDraws(0))
-        passes[rate] = state.forward_passes
-    assert passes[0.0] == 15
-    assert passes[1.0] == 6  # one code, then three a pass
-    assert passes[1.0] <= passes[None] <= passes[0.0]
 
 
 def test_the_same_draws_give_the_same_codes(predictor: NativePredictor) -> None:

@@ -22,14 +22,15 @@ from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import kept as packed
 from s2s.tts.qwen3.native.backend import NativeCodec, NativeCore
 from s2s.tts.qwen3.native.kept import PACKED_FOLDER, KeptWeights, Origin
-from s2s.tts.qwen3.native.library import load_kernel
-from s2s.tts.qwen3.native.memory import WeightMemory
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 
 WEIGHTS = np.random.default_rng(3).integers(0, 256, 9 << 20).astype(np.uint8)
+
+
 PARTS = {
     "talker", "talker-head", "predictor", "predictor-heads", "codec-transformer", "codec-upsampler",
 }  # fmt: skip
+
 
 Damage = Callable[[bytes], bytes]
 
@@ -152,25 +153,6 @@ def test_a_folder_that_cannot_be_written_is_no_error(
     kept(source).write(WEIGHTS)
     assert not kept(source).exists
     assert "packed weights cannot be kept" in caplog.text
-
-
-def test_memory_is_of_zeros_where_a_file_was_damaged(source: Path, kernel_cache: Path) -> None:
-    lib = load_kernel(kernel_cache)
-    kept(source).write(WEIGHTS)
-    whole = WeightMemory(lib, WEIGHTS.size, 2, kept(source))
-    assert whole.filled
-    np.testing.assert_array_equal(whole.values, WEIGHTS)
-    path = kept(source).path
-    path.write_bytes(flip(-1)(path.read_bytes()))
-    mended = WeightMemory(lib, WEIGHTS.size, 2, kept(source))
-    assert not mended.filled
-    assert not mended.values.any()
-    mended.values[:] = WEIGHTS
-    mended.keep()
-    assert WeightMemory(lib, WEIGHTS.size, 2, kept(source)).filled
-
-
-# --- the parts of a checkpoint ------------------------------------------------------------------
 
 
 @pytest.fixture

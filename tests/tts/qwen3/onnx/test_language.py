@@ -6,7 +6,6 @@ Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -15,23 +14,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.record import read_record
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.errors import GGUFError, OnnxError
 from s2s.tts.qwen3.onnx.language import OnnxCache, OnnxModel, load
-from s2s.tts.qwen3.onnx.language_graph import LANGUAGE_GRAPHS_VERSION
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities
 from tests.support.qwen3_golden import FRAMES, GOLDEN, STEPS, arrays, greedy_cases, text_vector
 
 GREEDY = Sampling(greedy=True)
+
+
 KIND, WIDE_KIND = "0.6b-base", "1.7b-base"
 
+
 Language = LanguageModel[OnnxCache, OnnxCache]
+
+
 FolderOf = Callable[[str, str], Path]
+
+
 ModelOf = Callable[..., OnnxModel]
 
 
@@ -48,9 +50,6 @@ def model_of(converted_qwen3: FolderOf) -> ModelOf:
 def vectors(count: int, language: Language, seed: int = 3) -> Any:
     width = language.spec.talker.hidden
     return np.random.default_rng(seed).standard_normal((count, width), dtype=np.float32)
-
-
-# --- parity in f32 -----------------------------------------------------------------------------
 
 
 @greedy_cases()
@@ -139,9 +138,6 @@ def test_the_same_draws_give_the_reference_backends_codes(
         assert codes.tolist() == expected.tolist()
 
 
-# --- states ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("threads", "spin"), [(1, False), (2, False), (2, True)])
 def test_prefill_in_pieces_and_rewinding_change_nothing(
     threads: int, spin: bool, converted_qwen3: FolderOf, tiny_qwen3: Callable[[str], Path]
@@ -199,9 +195,6 @@ def test_a_full_or_closed_state_says_so(model_of: ModelOf) -> None:
         talker.new_state(0)
 
 
-# --- quantised ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("quant", "bound"), [("int8-32", 0.002), ("int8", 0.003), ("int4", 0.06), ("int4-128", 0.08)]
 )
@@ -235,81 +228,3 @@ def test_the_predictors_codes_survive_eight_bits(model_of: ModelOf) -> None:
         got = rough.predictor.frame(state, hidden, code0, GREEDY, SeededDraws(0))
         same.append(float(np.mean(want == got)))
     assert np.mean(same) > 0.6
-
-
-# --- files -------------------------------------------------------------------------------------
-
-
-def test_the_folder_holds_graphs_in_place_of_ggufs(converted_qwen3: FolderOf) -> None:
-    folder = converted_qwen3(WIDE_KIND, "int4")
-    names = {file.name for file in folder.iterdir()}
-    graphs = {f"{name}.onnx" for name in ("talker", "predictor", "heads", "frame", "projection")}
-    assert graphs | {f"{name}.data" for name in graphs} | {"tables.gguf"} <= names
-    assert not {"talker.gguf", "predictor.gguf"} & names
-    assert "projection.onnx" not in {file.name for file in converted_qwen3(KIND, "int4").iterdir()}
-    record = read_record(folder)
-    assert record is not None
-    assert (record.quant, record.predictor_quant, record.graphs) == (
-        "int4",
-        "int8",
-        LANGUAGE_GRAPHS_VERSION,
-    )
-
-
-@pytest.mark.parametrize("name", ["talker", "frame", "predictor", "heads"])
-def test_a_damaged_folder_says_what_is_wrong(
-    name: str, converted_qwen3: FolderOf, tmp_path: Path
-) -> None:
-    whole = converted_qwen3(KIND, "int8")
-    folder, spec = tmp_path / "copy", read_spec(whole)
-    shutil.copytree(whole, folder)
-    graph, data = folder / f"{name}.onnx", folder / f"{name}.onnx.data"
-    data.write_bytes(data.read_bytes()[:-1000])
-    with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1, draft_tokens=1)
-    data.unlink()
-    with pytest.raises(OnnxError, match=f"{data.name} is missing"):
-        load(folder, spec, threads=1, draft_tokens=1)
-    shutil.copy(whole / data.name, data)
-    graph.write_bytes(b"nothing of the kind")
-    with pytest.raises(OnnxError, match="convert it again"):
-        load(folder, spec, threads=1, draft_tokens=1)
-    other = converted_qwen3("0.6b-customvoice", "int8")
-    for file in (graph.name, data.name):
-        shutil.copy(other / file, folder / file)
-    with pytest.raises(OnnxError, match="different checkpoints"):
-        load(folder, spec, threads=1, draft_tokens=1)
-
-
-def test_another_models_config_is_refused(converted_qwen3: FolderOf) -> None:
-    with pytest.raises((OnnxError, GGUFError)):
-        load(
-            converted_qwen3(KIND, "onnx-f32"),
-            read_spec(converted_qwen3(WIDE_KIND, "onnx-f32")),
-            threads=1,
-        )
-
-
-@pytest.mark.parametrize("quant", ["onnx-f32", "int4"])
-def test_progress_ends_where_it_said(
-    quant: str, tiny_qwen3: Callable[[str], Path], tmp_path: Path
-) -> None:
-    seen: dict[str, tuple[int, int]] = {}
-
-    def progress(file: str, done: int, total: int) -> None:
-        assert done > seen.get(file, (0, 0))[0]
-        seen[file] = done, total
-
-    convert(tiny_qwen3(WIDE_KIND), quant, converted=tmp_path, progress=progress)
-    assert list(seen) == ["talker.onnx", "predictor.onnx", "tables.gguf"]
-    assert all(done == total for done, total in seen.values())
-
-
-def test_mixes_of_two_backends_are_refused(
-    tiny_qwen3: Callable[[str], Path], tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match="predictor in one of"):
-        convert(tiny_qwen3(KIND), "int4", predictor_quant="q8_0", converted=tmp_path)
-    with pytest.raises(ValueError, match=r"unknown quant 'int3'.*q8_0.*int4-128"):
-        convert(tiny_qwen3(KIND), "int3", converted=tmp_path)
-    assert not list(tmp_path.iterdir())

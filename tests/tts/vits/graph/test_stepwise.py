@@ -7,7 +7,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from s2s.models.onnx_file import read_model, write_model
+from s2s.models.onnx_file import (
+    FLOAT,
+    Node,
+    OnnxFile,
+    ValueInfo,
+    ints_attribute,
+    read_model,
+    tensor,
+    write_model,
+)
 from s2s.system.onnx import onnx_session
 from s2s.tts.vits.errors import CutError
 from s2s.tts.vits.graph.stepwise import initial_state, make_stepwise, step_inputs
