@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,8 @@ import yaml
 from s2s.app import cli, commands
 from s2s.config import registry
 from s2s.config.loader import as_dict, load
+from s2s.config.schema import sections
+from s2s.core.setting import documented
 from s2s.models import store
 from s2s.transport import local
 from s2s.transport.base import DeviceError
@@ -174,10 +175,9 @@ def test_the_config_is_shown_as_it_can_be_read_with_a_comment_for_each_setting(
     assert commands.show_config(config) == 0
     shown = capsys.readouterr().out
     assert yaml.safe_load(shown) == yaml.safe_load(yaml.safe_dump(as_dict(config)))
-    lines = [line.strip() for line in shown.splitlines() if line.strip()]
-    for before, line in pairwise(lines):
-        if ":" in line and not line.startswith(("#", "-")):
-            assert before.startswith("#"), line
+    for section in sections().values():
+        for name, text in documented(section).items():
+            assert f"# {text}" in shown or not text, name
 
 
 def test_a_model_that_is_there_is_not_fetched_again(

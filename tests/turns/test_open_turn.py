@@ -92,9 +92,11 @@ class Rig:
 def test_a_complete_turn_ends_after_the_short_wait() -> None:
     rig = Rig()
     rig.read()
-    rig.silence(CONFIG.complete_ms)
+    wait_ms = rig.pause.expected_ms()
+    assert wait_ms < CONFIG.silence_ms
+    rig.silence(wait_ms)
     assert rig.pause.over
-    rig.clock.wait_until(END / PIPELINE_HZ + CONFIG.complete_ms / 1000)
+    rig.clock.wait_until(END / PIPELINE_HZ + wait_ms / 1000)
     assert rig.turns.verdict(TURN) is Verdict.LATEST
 
 
@@ -109,8 +111,10 @@ def test_a_doubtful_turn_ends_after_the_long_one() -> None:
 
 def test_words_that_come_late_end_it_at_the_window_after_them() -> None:
     rig = Rig()
+    rig.turn.sent_samples = 800
     rig.silence(1000)
     assert not rig.pause.over
+    rig.turn.read_samples = 800
     rig.read()
     assert rig.pause.over
 
@@ -144,7 +148,7 @@ def test_an_answer_may_begin_before_the_turn_is_over() -> None:
     early = GraceConfig(bias=9.0)
     rig = Rig(0.2, early=early)
     rig.read("I would like", -1.0)
-    rig.silence(early.complete_ms)
+    rig.silence(CONFIG.silence_ms)
     assert rig.pause.begins_ms is not None
     assert not rig.pause.over
     rig.clock.wait_until(END / PIPELINE_HZ + rig.pause.begins_ms / 1000)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.turns.grace import GraceConfig
+from s2s.turns.grace import EndEvidence, GraceConfig, grace_ms
 from s2s.turns.pause import WINDOW_MS, TurnPause
+from s2s.turns.unfinished import log_odds
 
 CONFIG = GraceConfig()
 AGAIN = replace(CONFIG, ask_again_ms=(300, 900))
@@ -27,6 +28,12 @@ def pause(config: GraceConfig = CONFIG) -> TurnPause:
     return TurnPause(END, config, "en")
 
 
+def sure_ms() -> int:
+    """What a whole sentence waits that sounds complete."""
+    words = log_odds("It is late.", "en")
+    return grace_ms(EndEvidence(SURE, words, None), CONFIG)
+
+
 def test_nothing_is_decided_before_sound_and_words_are_known() -> None:
     turn = pause()
     assert turn.decided_ms() is None
@@ -35,7 +42,7 @@ def test_nothing_is_decided_before_sound_and_words_are_known() -> None:
     turn.text = "It is late."
     assert turn.decided_ms() is None  # the language model reads it still
     turn.judged_text = "It is late."
-    assert turn.decided_ms() == CONFIG.complete_ms
+    assert turn.decided_ms() == sure_ms() < CONFIG.silence_ms
 
 
 def test_a_pause_without_words_is_decided_by_its_sound() -> None:
@@ -68,7 +75,7 @@ def test_it_ends_with_the_window_that_no_later_one_can_change() -> None:
     turn = pause()
     turn.judged(SURE, 64)
     turn.text = turn.judged_text = "It is late."
-    wait_ms = CONFIG.complete_ms
+    wait_ms = sure_ms()
     assert turn.ends_by(at(wait_ms - WINDOW_MS - 1)) is None
     assert turn.ends_by(at(wait_ms - WINDOW_MS + 1)) == wait_ms
 
@@ -86,7 +93,7 @@ def test_a_provisional_start_needs_all_evidence_however_long_it_lasts() -> None:
     turn.judged(SURE, 64)
     assert turn.begins_by(at(10_000), CONFIG) is None
     turn.text = turn.judged_text = "It is late."
-    assert turn.begins_by(at(10_000), CONFIG) == CONFIG.complete_ms
+    assert turn.begins_by(at(10_000), CONFIG) == sure_ms()
     assert turn.begins_by(at(0), CONFIG) is None
 
 

@@ -30,7 +30,9 @@ def test_a_machine_without_a_compiler_is_told_how_to_get_one(
 
 
 def test_what_was_measured_here_is_shown(tmp_path: Path) -> None:
-    CalibrationCache(tmp_path / CALIBRATION_FILE).keep_speed("m q4_k_m", Speed(2, 0, 20.0, 2.0, 9.0))
+    CalibrationCache(tmp_path / CALIBRATION_FILE).keep_speed(
+        "m q4_k_m", Speed(2, 0, 20.0, 2.0, 9.0)
+    )
     (speed,) = diagnose(tmp_path).speeds.values()
     assert speed.threads == 2
 
