@@ -1,0 +1,68 @@
+"""The benchmark of conversations in real time: its arguments, its sums, its pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s2s.bench import pipeline
+from s2s.bench.recording import Answer, SpokenSpan
+from s2s.core.messages import TurnId
+from s2s.core.metrics import Metrics
+
+
+def answer(latency_ms: float | None, *, cut_off: bool = False) -> Answer:
+    return Answer(SpokenSpan(0, 16_000, "hello"), latency_ms, cut_off)
+
+
+FOUND = [answer(400.0), answer(600.0), answer(None), answer(9000.0, cut_off=True)]
+
+
+def test_percentiles_are_of_answers_that_came_in_their_turn() -> None:
+    found = pipeline.figures(FOUND)
+    assert (found["turns"], found["answered"], found["cut_off"]) == (4, 2, 1)
+    assert (found["latency_p50_ms"], found["latency_max_ms"]) == (400.0, 600.0)
+
+
+def test_the_voices_share_is_from_the_first_words_to_the_first_sound() -> None:
+    metrics = Metrics()
+    for number, took_s in enumerate((0.1, 0.2, 0.3)):
+        turn = TurnId(str(number), 0)
+        metrics.mark(turn, "speech_stopped", 1.0)
+        metrics.mark(turn, "first_sentence", 2.0)
+        metrics.mark(turn, "first_audio", 2.0 + took_s)
+        metrics.finish(turn)
+    found = pipeline.first_sound(metrics.finished())
+    assert found["first_sound_p50_ms"] == pytest.approx(200.0)
+    assert found["first_sound_p90_ms"] == pytest.approx(300.0)
+
+
+def test_each_turn_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline.show(FOUND, {"turns": 4}, {"transcript": {"p50": 80.0, "p90": 90.0}})
+    told = capsys.readouterr().out
+    assert told.count("hello") == 4
+    assert "no answer" in told
+    assert told.count("cut off") == 1
+    assert "80.0" in told
+
+
+def test_the_latency_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pipeline.draw(tmp_path / "x.png", FOUND)
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ends_of_speech_were_labelled_within_the_recordings() -> None:
+    from s2s.core.audio import read_wav
+
+    for name, end_s in pipeline.RECORDINGS_S.items():
+        audio, rate_hz = read_wav(pipeline.DATA / f"{name}.wav")
+        assert 0 < end_s < len(audio) / rate_hz, name
+
+
+def test_settings_are_pairs() -> None:
+    options = pipeline.parse(["--turns", "3", "--set", "tts.backend=piper"])
+    assert (options.turns, options.set) == (3, ["tts.backend=piper"])
+    with pytest.raises(SystemExit):
+        pipeline.parse(["--turns", "many"])
