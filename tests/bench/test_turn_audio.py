@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def test_cuts_are_between_words_away_from_the_ends_and_each_other() -> None:
     for cut in cuts:
         assert recording.start + 0.4 * PIPELINE_HZ <= cut <= recording.end - 0.4 * PIPELINE_HZ
         assert level_db(recording.audio)[cut * 100 // PIPELINE_HZ] < -30
-    assert all(b - a >= 0.8 * PIPELINE_HZ for a, b in zip(cuts, cuts[1:], strict=False))
+    assert all(b - a >= 0.8 * PIPELINE_HZ for a, b in pairwise(cuts))
 
 
 def test_a_turn_is_its_recording_with_silence_in_between() -> None:
