@@ -111,7 +111,7 @@ def test_a_doubtful_turn_ends_after_the_long_one() -> None:
 
 def test_words_that_come_late_end_it_at_the_window_after_them() -> None:
     rig = Rig()
-    rig.turn.sent_samples = 800
+    rig.turn.sent_samples, rig.pause.text = 800, None
     rig.silence(1000)
     assert not rig.pause.over
     rig.turn.read_samples = 800
