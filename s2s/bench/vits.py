@@ -80,7 +80,8 @@ class EngineProcess:
         for line in self.process.stdout:
             if line.startswith(word):
                 return line.removeprefix(word).strip()
-        raise RuntimeError(f"{self.engine} ended with {self.process.wait()}")
+        self.stop()
+        raise RuntimeError(f"{self.engine} ended with {self.process.returncode}")
 
     def run(self, ids: list[int]) -> EngineRun:
         """Speak once."""
@@ -92,9 +93,9 @@ class EngineProcess:
 
     def stop(self) -> None:
         """End the process."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        with self.process:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
 
 
 @dataclass

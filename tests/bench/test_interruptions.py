@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from s2s.bench.interruptions import (
-    INTO_REPLY_S,
     LEVEL,
     REPLY,
     Clip,
@@ -25,7 +24,7 @@ from s2s.testing.simulator import Said, Simulation, tone
 def held(text: str, *, backchannel: bool) -> Outcome:
     """What became of a reply of scripted models over which `text` is said."""
     clip = Clip(text, "nobody", tone(max(0.4, len(text) / 14), 260.0), backchannel)
-    wait = np.zeros(int(INTO_REPLY_S * PIPELINE_HZ), np.float32)
+    wait = np.zeros(4 * PIPELINE_HZ, np.float32)
     over = Said(np.concatenate([wait, clip.audio]), text, None)
     replies = iter((REPLY,))
     simulation = Simulation(

@@ -11,6 +11,7 @@ import pytest
 
 from s2s.bench.peers.mnn_files import GRAPHS, make
 from s2s.system.onnx import onnx_session
+from s2s.tts.qwen3.checkpoint.codec_spec import read_codec_spec
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.parity.compare import reference
@@ -59,7 +60,8 @@ def test_steps_of_the_talker_are_those_of_the_reference(made: tuple[Path, Path])
 
 def test_the_vocoder_sounds_as_the_decoder(made: tuple[Path, Path], tmp_path: Path) -> None:
     folder, out = made
-    codes = np.random.default_rng(0).integers(0, 100, (6, 16))
+    spec = read_codec_spec(folder / "speech_tokenizer").decoder
+    codes = np.random.default_rng(0).integers(0, spec.codebook_size, (6, spec.code_groups))
     (wav,) = onnx_session(out / "vocoder.onnx").run(None, {"codes": codes[None].astype(np.int32)})
     decoder = open_decoder(folder / "speech_tokenizer", tmp_path)
     np.testing.assert_allclose(wav[0], decoder.decode(decoder.new_state(), codes), atol=1e-3)

@@ -77,4 +77,6 @@ def test_the_configs_are_in_the_metadata(tiny_qwen3: Tiny) -> None:
     talker = talker_metadata(folder)
     assert talker["general.architecture"] == "qwen3-tts"
     assert any(key.startswith("tokenizer.ggml.tokens") for key in talker)
-    assert codec_metadata(folder)
+    codec = codec_metadata(folder / "speech_tokenizer")
+    assert codec["general.architecture"] == "qwen3-tts-tokenizer"
+    assert codec["qwen3-tts-tokenizer.decoder.num_quantizers"] == 16

@@ -52,12 +52,14 @@ def test_the_stages_own_policy_goes_by_its_witnesses() -> None:
     assert rule_before(END) < rule_before(MIDDLE)
 
 
-def test_curves_go_from_quick_to_patient() -> None:
+def test_curves_are_in_the_order_of_their_waits() -> None:
     pauses = [MIDDLE, END]
     silent = silence_curve(pauses)
     assert [each.median_ms for each in silent] == sorted(each.median_ms for each in silent)
     biased = curve(pauses, GraceConfig(), ("sound", "words", "model"), 0.0)
-    assert [each.mean_ms for each in biased] == sorted(each.mean_ms for each in biased)
+    assert [each.mean_ms for each in biased] == sorted(
+        (each.mean_ms for each in biased), reverse=True
+    )
 
 
 def test_they_are_shown_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_one_convolution_in_steps_is_the_one_at_once(
         feed = {"x": x[:, :, at : at + size], **state}
         feed |= step_inputs(steps, first=number == 0, last=last)
         made = dict(zip(names, session.run(None, feed), strict=True))
-        pieces.append(made[AUDIO].reshape(-1))
+        pieces.append(made[names[0]].reshape(-1))
         state = {each.source: made[each.result] for each in steps.states}
         at += size
     np.testing.assert_array_equal(np.concatenate(pieces), whole.reshape(-1))
