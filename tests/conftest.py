@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = (
     "tests.support.browser",
     "tests.support.fake_realtime",
+    "tests.support.leftovers",
     "tests.support.models",
     "tests.support.program",
     "tests.support.qwen3",
