@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -27,9 +28,22 @@ def event(text: str | None = None, finish: str | None = None) -> bytes:
 DONE = b"data: [DONE]\n\n"
 
 
+@pytest.fixture(autouse=True)
+def made() -> Iterator[list[OpenAiChat]]:
+    """What a test asked, closed at its end."""
+    MADE.clear()
+    yield MADE
+    for each in MADE:
+        each.close()
+
+
+MADE: list[OpenAiChat] = []
+
+
 def chat(server, resources: Resources, **options: object) -> OpenAiChat:
-    config = OpenAiChatConfig(base_url=server.base_url, **options)  # pyright: ignore
-    return OpenAiChat(config, resources)
+    config = OpenAiChatConfig(**{"base_url": server.base_url, **options})  # pyright: ignore
+    MADE.append(OpenAiChat(config, resources))
+    return MADE[-1]
 
 
 def test_the_answer_comes_in_pieces(server, resources: Resources) -> None:
@@ -136,9 +150,8 @@ def test_a_stream_that_goes_wrong(
 
 
 def test_a_server_that_is_not_there(server, resources: Resources) -> None:
-    config = OpenAiChatConfig(base_url="http://127.0.0.1:9/v1")
     with pytest.raises(LlmError, match="cannot be reached"):
-        list(OpenAiChat(config, resources).stream(ASKED))
+        list(chat(server, resources, base_url="http://127.0.0.1:9/v1").stream(ASKED))
     with pytest.raises(LlmError, match="is no address"):
         OpenAiChat(OpenAiChatConfig(base_url="nowhere"), resources)
 

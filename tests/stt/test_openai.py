@@ -6,6 +6,8 @@ import io
 import json
 import threading
 import wave
+from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 
 import numpy as np
@@ -25,9 +27,10 @@ def tone() -> Block:
 
 
 @pytest.fixture
-def transcriber(server, resources: Resources) -> OpenAiTranscriber:
+def transcriber(server, resources: Resources) -> Iterator[OpenAiTranscriber]:
     config = OpenAiTranscriberConfig(base_url=server.base_url, timeout_s=PATIENCE_S)
-    return OpenAiTranscriber(config, resources)
+    with closing(OpenAiTranscriber(config, resources)) as made:
+        yield made
 
 
 def test_the_audio_goes_out_and_the_text_comes_back(server, transcriber) -> None:
@@ -142,10 +145,10 @@ def test_only_a_wrong_address_or_key_ends_the_start(
 
     server.script = refuse
     config = OpenAiTranscriberConfig(base_url=server.base_url, loading_timeout_s=0.1)
-    model = OpenAiTranscriber(config, resources)
-    if final:
-        with pytest.raises(SttError, match="not now"):
+    with closing(OpenAiTranscriber(config, resources)) as model:
+        if final:
+            with pytest.raises(SttError, match="not now"):
+                model.warm()
+        else:
             model.warm()
-    else:
-        model.warm()
-        assert "not now" in caplog.text
+            assert "not now" in caplog.text

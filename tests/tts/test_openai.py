@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from s2s.core.audio import from_int16
 from s2s.models.resources import Resources
-from s2s.tts.base import Measured, TtsError
+from s2s.tts.base import AudioChunk, Measured, TtsError
 from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.sound_stream import pcm_blocks
 from tests.support.patience import PATIENCE_S
@@ -24,10 +26,16 @@ pytest.importorskip("openai")
 SAMPLES = np.arange(-3_000, 3_000, dtype=np.int16)
 
 
+def said(config: OpenAiSpeechConfig, resources: Resources) -> list[AudioChunk]:
+    with closing(OpenAiSpeech(config, resources)) as made:
+        return list(made.synthesize("Hello."))
+
+
 @pytest.fixture
-def speech(server, resources: Resources) -> OpenAiSpeech:
+def speech(server, resources: Resources) -> Iterator[OpenAiSpeech]:
     config = OpenAiSpeechConfig(base_url=server.base_url, voices=("echo",))
-    return OpenAiSpeech(config, resources)
+    with closing(OpenAiSpeech(config, resources)) as made:
+        yield made
 
 
 def test_sound_comes_as_it_arrives(server, speech) -> None:
@@ -86,7 +94,7 @@ def test_a_server_that_stalls(server, resources: Resources) -> None:
     server.script = stall
     config = OpenAiSpeechConfig(base_url=server.base_url, gap_timeout_s=0.2)
     with pytest.raises(TtsError, match=r"no answer for 0\.2 s"):
-        list(OpenAiSpeech(config, resources).synthesize("Hello."))
+        said(config, resources)
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050, 48_000])
@@ -124,7 +132,7 @@ def test_the_format_and_extra_fields_are_settings(server, resources: Resources) 
     config = OpenAiSpeechConfig(
         base_url=server.base_url, format="wav", extra_body={"speed": 1.2, "instructions": "calm"}
     )
-    list(OpenAiSpeech(config, resources).synthesize("Hello."))
+    said(config, resources)
     body = json.loads(server.requests[0][2])
     assert (body["response_format"], body["speed"], body["instructions"]) == ("wav", 1.2, "calm")
 
@@ -141,14 +149,14 @@ def test_only_a_wrong_address_or_key_ends_the_start(
 
     server.script = refuse
     config = OpenAiSpeechConfig(base_url=server.base_url, loading_timeout_s=0.1)
-    voice = OpenAiSpeech(config, resources)
-    if final:
-        with pytest.raises(TtsError, match="not now"):
+    with closing(OpenAiSpeech(config, resources)) as voice:
+        if final:
+            with pytest.raises(TtsError, match="not now"):
+                voice.warm()
+        else:
             voice.warm()
-    else:
-        voice.warm()
-        assert "not now" in caplog.text
-        assert voice.real_time_factor == 0.0
+            assert "not now" in caplog.text
+            assert voice.real_time_factor == 0.0
 
 
 class Ticking:
