@@ -26,15 +26,18 @@ class Mailbox(Generic[T]):
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()
+        self._lock = threading.RLock()  # a signal's handler may send, too
+        self._closed = False
         self._reader, self._writer = socket.socketpair()
         for each in (self._reader, self._writer):
             each.setblocking(False)
 
     def put(self, item: T) -> None:
-        """Send `item`; never waits. From any thread."""
+        """Send `item`; never waits. From any thread, also when nobody waits any more."""
         self._items.append(item)
-        with suppress(BlockingIOError):  # full: there is enough to wake up for
-            self._writer.send(b"\0")
+        with self._lock, suppress(BlockingIOError):  # full: there is enough to wake up for
+            if not self._closed:
+                self._writer.send(b"\0")
 
     def get(self) -> T:
         """The next item, waited for. Signal handlers run meanwhile, and what they raise is raised
@@ -45,6 +48,13 @@ class Mailbox(Generic[T]):
                 with suppress(BlockingIOError):
                     self._reader.recv(_BYTES)
         return self._items.popleft()
+
+    def close(self) -> None:
+        """Nobody waits any more. Idempotent."""
+        with self._lock:
+            self._closed = True
+            self._reader.close()
+            self._writer.close()
 
     @contextmanager
     def _woken_by_signals(self) -> Generator[None, None, None]:

@@ -58,8 +58,13 @@ class Together:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            return
+        try:
+            if error is not None:
+                self._abandon()
+        finally:
+            self._finished.close()
+
+    def _abandon(self) -> None:
         until_s = time.perf_counter() + JOIN_S
         for making in self._all:
             making.thread.join(max(0.0, until_s - time.perf_counter()))

@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from s2s.app.mailbox import Mailbox
 
 
-def test_items_come_in_order_from_any_thread() -> None:
-    box: Mailbox[int] = Mailbox()
+@pytest.fixture
+def box() -> Iterator[Mailbox[object]]:
+    with closing(Mailbox[object]()) as made:
+        yield made
 
+
+def test_items_come_in_order_from_any_thread(box: Mailbox[object]) -> None:
     def send() -> None:
         for item in range(10_000):  # more than the socket holds
             box.put(item)
@@ -24,9 +30,8 @@ def test_items_come_in_order_from_any_thread() -> None:
     thread.join()
 
 
-def test_a_thread_waits_as_well() -> None:
-    box: Mailbox[str] = Mailbox()
-    got: list[str] = []
+def test_a_thread_waits_as_well(box: Mailbox[object]) -> None:
+    got: list[object] = []
     thread = threading.Thread(target=lambda: got.append(box.get()))
     thread.start()
     box.put("here")
@@ -34,10 +39,15 @@ def test_a_thread_waits_as_well() -> None:
     assert got == ["here"]
 
 
+def test_what_comes_when_nobody_waits_any_more_is_no_error(box: Mailbox[object]) -> None:
+    box.close()
+    box.put("late")
+    box.close()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send")
-def test_a_signal_that_came_just_before_the_wait_is_heard() -> None:
+def test_a_signal_that_came_just_before_the_wait_is_heard(box: Mailbox[object]) -> None:
     """The byte that the interpreter wrote is there however late the wait begins."""
-    box: Mailbox[str] = Mailbox()
     heard: list[int] = []
 
     def handler(number: int, _: object) -> None:
@@ -55,7 +65,7 @@ def test_a_signal_that_came_just_before_the_wait_is_heard() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send")
-def test_what_a_handler_raises_ends_the_wait() -> None:
+def test_what_a_handler_raises_ends_the_wait(box: Mailbox[object]) -> None:
     class Ended(Exception):
         pass
 
@@ -64,7 +74,7 @@ def test_what_a_handler_raises_ends_the_wait() -> None:
 
     def wait_and_be_told() -> None:
         threading.Thread(target=lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        Mailbox[int]().get()
+        box.get()
 
     before = signal.signal(signal.SIGINT, handler)
     was = signal.set_wakeup_fd(-1)
