@@ -17,14 +17,13 @@ from s2s import __version__
 from s2s.app.arguments import add_remote_flags, settings_as_flags, text_behind_flags
 from s2s.app.serving.flags import add_flags, given_settings
 from s2s.app.signals import Interrupted, handled, leave
-from s2s.app.streams import forgiving_streams
+from s2s.app.streams import LEVELS, forgiving_streams, start_logging
 from s2s.bench.commands import add_actions
 
 if TYPE_CHECKING:
     from s2s.config.schema import Config
     from s2s.models.store import Store
 
-LEVELS = ("debug", "info", "warning", "error")
 COMMANDS = {
     "talk": "talk to it (what happens without a command)",
     "say": "speak a text",
@@ -75,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     level = options.log_level or os.environ.get("S2S_LOG_LEVEL", "").strip().lower() or "warning"
     debug = level == "debug"
-    _start_logging(level)
+    start_logging(level)
     try:
         with handled():
             return _run(options)
@@ -390,16 +389,3 @@ def _add_shortcuts(add: Callable[..., object], shortcuts: dict[str, tuple[str, s
     """Describe flags that set one key. add: the `add_argument` of a parser or of a group."""
     for flag, (_, text) in shortcuts.items():
         add(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
-
-
-def _start_logging(level: str) -> None:
-    """Log to stderr; libraries only when they warn."""
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    if level.upper() in logging.getLevelNamesMapping():
-        logging.getLogger("s2s").setLevel(level.upper())
-    else:
-        logging.getLogger(__name__).warning(
-            "S2S_LOG_LEVEL=%s is none of %s", level, ", ".join(LEVELS)
-        )
