@@ -20,8 +20,10 @@ _EXTENSIONS = (
 _EMAIL = re.compile(
     r"(?<![\w.+-])(?:mailto:)?([\w.+%-]+)@([A-Za-z0-9](?:[A-Za-z0-9-]*\.)+[A-Za-z]{2,})(?![\w@])"
 )
+_LOGIN = re.compile(r"(?<=://)[^\s/]*@")
+"""Who logs in at an address, and the password: never spoken."""
 _URL = re.compile(
-    r"(?<![\w@.])(?:[a-z][a-z0-9+.-]{1,9}://(?:[^\s/@]*@)?(?P<any>[^\s/?#<>()\[\]\"'`,，。、]+)"
+    r"(?<![\w@.])(?:[a-z][a-z0-9+.-]{1,9}://(?P<any>[^\s/?#<>()\[\]\"'`,，。、]+)"
     rf"|(?P<host>(?:www\.)?(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+(?:{_TLDS})(?::\d+)?)"
     r"(?![\w@-]|\.\w))(?P<path>/[^\s?#<>()\[\]\"'`,，。、]*)?(?:[?#][^\s<>()\[\]\"'`，。、]*)?"
 )
@@ -49,6 +51,7 @@ _WORD_OR_SIGN = re.compile(r"[^\W_]+|[^\w\s]|_")
 def read_addresses(text: Tracked, names: SignNames) -> None:
     """Replace addresses and paths in place by how they are said."""
     if "@" in text.text:
+        text.sub(_LOGIN, "")
         text.sub(_EMAIL, lambda m: f"{_name(m[1], names)} {names.at} {_name(m[2], names)}")
     if "." in text.text:
         text.sub(_URL, lambda m: _read_url(m, names))

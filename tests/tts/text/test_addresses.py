@@ -45,3 +45,10 @@ def test_signs_have_the_names_of_the_language() -> None:
     assert rewritten(read_addresses, "a.b@beispiel.de", SIGN_NAMES["de"]) != rewritten(
         read_addresses, "a.b@beispiel.de", SIGN_NAMES["en"]
     )
+
+
+@pytest.mark.parametrize("login", ["bob", "bob:secret", "bob:sec@ret", "bob.e:secret.x"])
+@pytest.mark.parametrize("scheme", ["ftp", "https", "ssh"])
+def test_who_logs_in_and_the_password_are_not_said(scheme: str, login: str) -> None:
+    said = rewritten(read_addresses, f"See {scheme}://{login}@files.net/x now.", SIGN_NAMES["en"])
+    assert said.split() == ["See", "files", "dot", "net", "slash", "x", "now."]
