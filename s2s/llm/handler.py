@@ -41,6 +41,7 @@ from s2s.core.messages import (
 )
 from s2s.core.state import SessionState
 from s2s.core.work import Work
+from s2s.llm.apologies import NO_ANSWER, NOT_HEARD, apology
 from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.history import ChatHistory
 from s2s.llm.plan import AnswerPlan, Planning, requested
@@ -50,9 +51,6 @@ SUMMARY_PROMPT = "Sum up this conversation in two sentences, as notes for yourse
 IDLE_BEFORE_SUMMARY_S = 2.0
 HEARD_LOOK_S, HEARD_LOOKS = 0.5, 240
 """So often, and for two minutes at most, it is looked whether an answer was heard."""
-
-APOLOGY_NOT_HEARD = "Sorry, I could not make out what you said."
-APOLOGY_NO_ANSWER = "Sorry, I have trouble answering right now."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +105,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._steered = steered
         self._inbox = inbox
         self._read = ""
+        self._language: str | None = None
+        """What the person spoke last."""
         self._summarise = summarise
         self._cutter = WordStream if by_word else SentenceStream
         self._history = history
@@ -126,6 +126,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             case PartialTranscript():
                 return self._read_along(message)
             case Transcript():
+                self._language = message.language or self._language
                 return self._answer(message)
             case TranscriptFailed():
                 self._on_ending(TextEnding(message.turn, None, None))
@@ -324,9 +325,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             return
         if self._steered is None and not isinstance(message, ResponseAsked):
             heard = isinstance(message, Transcript)
-            apology = APOLOGY_NO_ANSWER if heard else APOLOGY_NOT_HEARD
-            yield AssistantText(apology, response)
-            yield TtsInput(apology, response, "en", message.speech_stopped_at_s, system_note=True)
+            text, language = apology(NO_ANSWER if heard else NOT_HEARD, self._language)
+            yield AssistantText(text, response)
+            yield TtsInput(text, response, language, message.speech_stopped_at_s, system_note=True)
         if message_answered(message):
             yield EndOfResponse(response, error=error, spoken=self._steered is None)
 

@@ -27,8 +27,9 @@ from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.core.work import Work
+from s2s.llm.apologies import NO_ANSWER, NOT_HEARD
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
-from s2s.llm.handler import APOLOGY_NO_ANSWER, APOLOGY_NOT_HEARD, HEARD_LOOKS, LlmHandler
+from s2s.llm.handler import HEARD_LOOKS, LlmHandler
 from s2s.llm.history import History
 
 TURN = TurnId("t", 0)
@@ -227,17 +228,28 @@ def test_a_model_that_fails_is_apologised_for_and_ends_the_same_response_as_fail
     assert isinstance(text, AssistantText)
     assert isinstance(speech, TtsInput)
     assert isinstance(end, EndOfResponse)
-    assert (text.text, speech.system_note) == (APOLOGY_NO_ANSWER, True)
+    assert (text.text, speech.system_note) == (NO_ANSWER["en"], True)
     assert end.error == "server gone"
     assert end.response.response_key == "response-1"
 
 
 def test_speech_that_could_not_be_written_down_is_apologised_for() -> None:
     out = Rig().send(TranscriptFailed("no model", TURN, 0, 0.0))
-    assert [m.text for m in out if isinstance(m, TtsInput)] == [APOLOGY_NOT_HEARD]
+    assert [m.text for m in out if isinstance(m, TtsInput)] == [NOT_HEARD["en"]]
     end = out[-1]
     assert isinstance(end, EndOfResponse)
     assert end.error == "no model"
+
+
+def test_apologies_are_in_the_language_that_was_spoken_last() -> None:
+    rig = Rig()
+    rig.send(Transcript("Guten Tag.", "de", TURN, 0, 0.0))
+    later = TurnId("u", 0)
+    rig.turns.observe(later)
+    out = rig.send(TranscriptFailed("no model", later, 0, 0.0))
+    assert [(m.text, m.language) for m in out if isinstance(m, TtsInput)] == [
+        (NOT_HEARD["de"], "de")
+    ]
 
 
 def test_a_failure_of_a_stale_answer_is_silent_and_still_ends() -> None:
