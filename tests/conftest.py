@@ -19,7 +19,7 @@ pytest_plugins = (
     "tests.support.qwen3",
     "tests.support.recordings",
     "tests.support.requirements",
-    "tests.support.served",
+    "tests.support.real_server",
     "tests.support.server",
     "tests.support.sound_server",
 )

@@ -18,7 +18,7 @@ START_S = 120.0
 """Models are loaded, on a machine that may be busy."""
 
 
-class Served:
+class RealServer:
     """The server; it keeps its port when it is started again."""
 
     def __init__(self, log: Path, *flags: str) -> None:
@@ -56,9 +56,9 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def real_server(tmp_path: Path) -> Iterator[RealServer]:
     """A server for one conversation at a time; started by the test."""
-    server = Served(tmp_path / "serve.log", "--max-sessions", "1")
+    server = RealServer(tmp_path / "serve.log", "--max-sessions", "1")
     try:
         yield server
     finally:

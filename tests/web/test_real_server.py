@@ -18,7 +18,7 @@ from s2s.core.audio import Block, read_wav, resample
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
 from tests.support.browser import PLAYED_HZ, Browsers, played
-from tests.support.served import Served
+from tests.support.real_server import RealServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models, pytest.mark.timeout(420)]
 
@@ -51,12 +51,12 @@ def ears(resources: Resources) -> Moonshine:
 
 
 def test_one_speaks_and_the_answer_is_heard(
-    browsers: Browsers, served: Served, ears: Moonshine
+    browsers: Browsers, real_server: RealServer, ears: Moonshine
 ) -> None:
     from playwright.sync_api import expect
 
-    served.start()
-    page = browsers.open(served.url, microphone=says(1.0))
+    real_server.start()
+    page = browsers.open(real_server.url, microphone=says(1.0))
     page.get_by_role("button", name="Talk").click()
     expect(page.locator("#link-text")).to_have_text("Connected", timeout=SLOW_MS)
     line = page.locator(".line.you:not(.partial) .said").first
@@ -71,12 +71,12 @@ def test_one_speaks_and_the_answer_is_heard(
     expect(page.locator("#latency")).to_have_text(re.compile(r"Answered after \d"))
 
 
-def test_one_types_and_interrupts_by_voice(browsers: Browsers, served: Served) -> None:
+def test_one_types_and_interrupts_by_voice(browsers: Browsers, real_server: RealServer) -> None:
     """The sentence comes again and again; one of its times is during an answer."""
     from playwright.sync_api import expect
 
-    served.start()
-    page = browsers.open(served.url, microphone=says(8.0, *[4.0] * 20))
+    real_server.start()
+    page = browsers.open(real_server.url, microphone=says(8.0, *[4.0] * 20))
     page.locator("#text").fill("Count from one to fifty, in words.")
     page.locator("#text").press("Enter")
     expect(page.locator(".line.assistant")).to_have_count(1, timeout=SLOW_MS)
@@ -87,21 +87,21 @@ def test_one_types_and_interrupts_by_voice(browsers: Browsers, served: Served) -
 
 
 def test_a_full_server_is_told_and_one_that_comes_back_is_found(
-    browsers: Browsers, served: Served
+    browsers: Browsers, real_server: RealServer
 ) -> None:
     from playwright.sync_api import expect
 
-    served.start()
-    first = browsers.open(served.url, microphone=silence(300.0))
+    real_server.start()
+    first = browsers.open(real_server.url, microphone=silence(300.0))
     first.get_by_role("button", name="Talk").click()
     expect(first.locator("#link-text")).to_have_text("Connected", timeout=SLOW_MS)
-    second = browsers.open(served.url, microphone=silence(301.0))
+    second = browsers.open(real_server.url, microphone=silence(301.0))
     second.get_by_role("button", name="Talk").click()
     expect(second.get_by_role("alert")).to_contain_text("as many people as it can", timeout=SLOW_MS)
     second.close()
-    served.stop()
+    real_server.stop()
     expect(first.get_by_role("alert")).to_contain_text("cannot be reached", timeout=SLOW_MS)
-    served.start()
+    real_server.start()
     expect(first.locator("#link-text")).to_have_text("Connected", timeout=SLOW_MS)
     expect(first.locator("#turns")).to_contain_text("A new conversation")
     first.locator("#text").fill("Are you there?")
@@ -110,11 +110,11 @@ def test_a_full_server_is_told_and_one_that_comes_back_is_found(
 
 
 def test_the_thin_client_talks_to_it(
-    served: Served, ears: Moonshine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    real_server: RealServer, ears: Moonshine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    served.start()
+    real_server.start()
     out = tmp_path / "out.wav"
-    code = main(["talk", "--url", served.url, "--input", str(SAID), "--output", str(out)])
+    code = main(["talk", "--url", real_server.url, "--input", str(SAID), "--output", str(out)])
     told = capsys.readouterr().out
     assert code == 0
     lines = [line for line in told.splitlines() if line[:5] in ("you  ", "s2s  ")]
