@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from s2s.core.events import TurnTranscript, TurnTranscriptFailed
 from tests.support.realtime_client import WireClient
@@ -10,14 +11,31 @@ from tests.support.realtime_client import WireClient
 TOOL = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}
 
 
-def corpus() -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What of it is wanted."""
+
+    pictures: bool = True
+    """Items with pictures in them."""
+    silence: bool = True
+    """That nobody said anything for long."""
+    transcription: bool = True
+    """A session that only writes down."""
+
+
+EVERYTHING = Corpus()
+
+
+def corpus(wanted: Corpus = EVERYTHING) -> list[str]:
     """The texts of every kind of event, in conversations that hold every order."""
-    return [*_conversation(), *_edits(), *_manual(), *_transcription()]
-
-
-def agents_corpus() -> list[str]:
-    """Without pictures, which one client's items do not have."""
-    return [text for text in corpus() if "input_image" not in text]
+    texts = [*_conversation(), *_edits(), *_manual()]
+    if wanted.transcription:
+        texts += _transcription()
+    if not wanted.pictures:
+        texts = [text for text in texts if "input_image" not in text]
+    if not wanted.silence:
+        texts = [text for text in texts if "timeout_triggered" not in text]
+    return texts
 
 
 def _conversation() -> list[str]:

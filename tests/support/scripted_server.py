@@ -26,7 +26,7 @@ from s2s.transport.realtime.connection import (
     KeptConversation,
     RealtimeService,
 )
-from s2s.transport.server.handover import ClientSocket, Opening
+from s2s.transport.server.handover import ClientOpening, ClientSocket
 from tests.support.serving import fake_server, served
 
 QUESTION = "what time is it"
@@ -114,7 +114,7 @@ def scripted_server() -> AbstractContextManager[int]:
     """A server on a free port, which is given."""
     service = scripted_service()
 
-    async def converse(socket: ClientSocket, opening: Opening) -> object | None:
+    async def converse(socket: ClientSocket, opening: ClientOpening) -> object | None:
         resumed = opening.resumed if isinstance(opening.resumed, KeptConversation) else None
         request = ConnectionRequest(
             opening.model,

@@ -1,7 +1,8 @@
 """The words of an answer, each told just before its sound, with the time at which it is said.
 
 The text of an answer is announced ahead of its sound, and each block of sound says how much of it
-has been said once it was played. So a word begins where the one before it ended. Knows no wire.
+has been said once it was played. So a word begins where the one before it ended; why that is waited
+for: docs/decisions/realtime-words-with-the-sound.md. Knows no wire.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Clients look at codes, and some at how a text begins, so both are spelled here once. Two codes must
 never be sent by mistake, as clients blame them on their last `response.create`: those that contain
-`response_create`, and texts that contain `response.create`.
+`response_create`, and texts that contain `response.create`:
+docs/decisions/realtime-errors-are-rare.md.
 """
 
 from __future__ import annotations

@@ -188,3 +188,23 @@ def _response(key: str):
     from s2s.core.messages import ResponseId
 
     return ResponseId("t", 0, 0, key)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "param"),
+    [
+        ({"metadata": {f"k{n}": "v" for n in range(17)}}, "invalid_value", "response.metadata"),
+        ({"metadata": {"k": "v" * 513}}, "invalid_value", "response.metadata.k"),
+        ({"metadata": {"k": 1}}, "invalid_type", "response.metadata.k"),
+        ({"conversation": "other"}, "invalid_value", "response.conversation"),
+        ({"voice": "marin"}, "unknown_parameter", "response.voice"),
+        ({"output_modalities": ["text", "audio"]}, "invalid_value", "response.output_modalities"),
+        ({"input": [{"type": "message"}]}, "missing_required_parameter", "response.input[0].role"),
+    ],
+)
+def test_a_response_that_cannot_be_is_refused_by_the_path(settings, code, param):
+    client = opened()
+    error = client.one_error(client.send("response.create", response=settings))
+    assert (error["code"], error["param"]) == (code, param)
+    assert client.session.asked == []
+    assert client.send("response.create")[0]["type"] == "response.created"
