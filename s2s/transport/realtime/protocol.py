@@ -137,10 +137,10 @@ class RealtimeProtocol:
         self._event_id = None
         self.catch_up()
 
-    def catch_up(self) -> None:
-        """Tell what the session has said until now."""
+    def catch_up(self, *, until: str | None = None) -> None:
+        """Tell what the session has said until now, or up to the first word of a response."""
         sounding: ResponseWriter | None = None
-        while self._news:
+        while self._news and (until is None or _response_of(self._news[0]) != until):
             news = self._news.popleft()
             if isinstance(news, _Sound):
                 writer = self._responses.get(news.response.response_key or "")
@@ -156,7 +156,8 @@ class RealtimeProtocol:
             sounding.flush()
 
     def opened(self, response_id: str, form: ResponseForm) -> None:
-        """A response that the client asked for begins."""
+        """A response that the client asked for begins: told behind the end of the one before."""
+        self.catch_up(until=response_id)
         self._open(response_id, form)
 
     def fault(self, fault: ClientFault) -> None:
@@ -224,3 +225,19 @@ class RealtimeProtocol:
         self.session.sound_was_sent()
         writer.sound(sound.block, self._rate_hz, sound.text)
         return writer
+
+
+def _response_of(news: Event | _Sound) -> str | None:
+    """The response that it is about."""
+    match news:
+        case _Sound(response=response):
+            return response.response_key
+        case (
+            ResponseStarted(response=response)
+            | AnswerText(response=response)
+            | ToolCalled(response=response)
+            | ResponseDone(response=response)
+        ):
+            return response.response_key
+        case _:
+            return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from s2s.core.events import TurnTranscript
 from tests.support.realtime_client import WireClient
 
@@ -317,3 +319,23 @@ def test_a_turn_of_which_nothing_came():
     client.session.tell(TurnTranscript(item_id, "Hm", "Hm", final=False))
     client.session.end_turn(item_id, 900, dropped="it was no speech")
     assert trace(client.events()) == lines(DROPPED)
+
+
+def test_a_response_that_is_asked_for_as_another_ends_is_told_behind_it():
+    """The session ends the one in a thread of its own, just before it takes the other."""
+    client = opened()
+    first = client.session.answer_turn()
+    client.session.say(first, "Well.")
+    client.events()
+    respond = client.session.respond
+
+    def respond_late(request) -> None:
+        client.session.finish(first)
+        respond(request)
+        client.session.say(request.key, "Again.")
+
+    client.session.respond = respond_late
+    client.send("response.create")
+    kinds = [e["type"] for e in map(json.loads, client.texts) if e["type"].startswith("response.")]
+    assert kinds.index("response.done") < len(kinds) - 1 - kinds[::-1].index("response.created")
+    assert kinds[-1] == "response.output_audio.delta"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import numpy as np
 import pytest
@@ -137,6 +138,72 @@ def test_written_questions_written_answers_and_one_beside_them():
     texts = {e["text"] for _, e in held.received if e["type"] == "response.output_text.done"}
     assert texts == {"You wrote hello", "You wrote aside"}
     assert "response.output_audio.delta" not in held.kinds()
+
+
+CALL = '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>'
+
+
+def test_tools_are_called_and_the_answer_is_made_of_what_they_gave():
+    held = WireSimulation(
+        [QUESTION], answer=lambda said: f"{CALL} {CALL}" if "time" in said else f"It is {said}."
+    )
+    tool = {"type": "function", "name": "look", "parameters": {"type": "object"}}
+    with held.connected({"audio": audio(**SERVER_VAD), "tools": [tool]}):
+        list(held.speak(QUESTION.audio))
+        until(held, "response.done")
+        calls = [
+            e for _, e in held.received if e["type"] == "response.function_call_arguments.done"
+        ]
+        assert [json.loads(call["arguments"]) for call in calls] == [{"at": 1}, {"at": 1}]
+        assert [call["output_index"] for call in calls] == [0, 1]
+        assert len({call["call_id"] for call in calls}) == 2
+        for call in calls:
+            output = {"type": "function_call_output", "call_id": call["call_id"], "output": "noon"}
+            held.tell("conversation.item.create", item=output)
+        held.tell("response.create")
+        until(held, "response.done", 2)
+    assert check(held).errors == []
+    done = [e["response"] for _, e in held.received if e["type"] == "response.done"]
+    assert [item["type"] for item in done[0]["output"]] == ["function_call"] * 2
+    assert done[1]["output"][0]["content"][0]["transcript"] == "It is noon."
+    assert [message.role for message in held.chat.prompts[-1][-2:]] == ["tool", "tool"]
+
+
+def test_nobody_says_anything_for_as_long_as_the_client_waits():
+    held = WireSimulation([QUESTION], answer=lambda _: "Well.")
+    with held.connected({"audio": audio(**SERVER_VAD, idle_timeout_ms=5000)}):
+        list(held.speak(QUESTION.audio))
+        until(held, "response.done")
+        done_s = held.clock.now()
+        until(held, "input_audio_buffer.timeout_triggered")
+        assert 4.0 < held.clock.now() - done_s < 8.0
+        until(held, "response.done", 2)
+    assert check(held).errors == []
+    kinds = held.kinds()
+    first = kinds.index("input_audio_buffer.timeout_triggered")
+    assert kinds[first + 1 : first + 4] == [
+        "input_audio_buffer.committed",
+        "conversation.item.added",
+        "conversation.item.done",
+    ]
+
+
+def test_a_session_that_only_writes_down():
+    held = WireSimulation([QUESTION], answer=lambda _: "Never said.")
+    heard = {
+        "format": {"type": "audio/pcm", "rate": 16000},
+        "transcription": {"model": "whisper-1"},
+        "turn_detection": SERVER_VAD,
+    }
+    with held.connected():
+        held.tell("session.update", session={"type": "transcription", "audio": {"input": heard}})
+        list(held.speak(QUESTION.audio))
+        until(held, "conversation.item.input_audio_transcription.completed")
+        list(held.listen(3.0))
+    assert check(held).errors == []
+    assert "response.created" not in held.kinds()
+    last = [e for _, e in held.received if e["type"].endswith("transcription.completed")][-1]
+    assert last["transcript"] == "what time is it"
 
 
 SEEDS = sorted(set(range(24)) - {4, 13, 16})
