@@ -5,6 +5,7 @@ What is heard is judged by ear: the embedded speech-to-text writes down what was
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from s2s.bench.wer import words
 from s2s.core.audio import Block, read_wav, resample
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
+from s2s.transport.remote.address import realtime_address
+from s2s.transport.remote.websocket import open_websocket
 from tests.support.browser import PLAYED_HZ, Browsers, played
 from tests.support.real_server import RealServer
 
@@ -124,3 +127,28 @@ def test_the_thin_client_talks_to_it(
     stereo, rate = soundfile.read(out, dtype="float32")
     heard = ears.transcribe(resample(np.ascontiguousarray(stereo[:, 1]), rate, 16_000)).text
     assert share(words(answer), words(heard)) >= 0.7, (answer, heard)
+
+
+def test_a_connection_that_breaks_is_taken_up_where_it_was(real_server: RealServer) -> None:
+    """What both clients count on: the same session, and its history, by the token they chose."""
+    real_server.start()
+    address = realtime_address(real_server.url)
+    first = open_websocket(address, resume="b" * 32)
+    session = json.loads(first.receive())["session"]["id"]
+    message = {"type": "message", "role": "user", "id": "said_before"}
+    content = [{"type": "input_text", "text": "My name is Ann."}]
+    created = {"type": "conversation.item.create", "item": {**message, "content": content}}
+    first.send(json.dumps(created))
+    while json.loads(first.receive())["type"] != "conversation.item.done":
+        pass
+    first.break_off()
+    second = open_websocket(address, resume="b" * 32)
+    try:
+        assert json.loads(second.receive())["session"]["id"] == session
+        second.send(json.dumps({"type": "conversation.item.retrieve", "item_id": "said_before"}))
+        event = json.loads(second.receive())
+        while event["type"] not in ("conversation.item.retrieved", "error"):
+            event = json.loads(second.receive())
+        assert event["item"]["content"][0]["text"] == "My name is Ann."
+    finally:
+        second.close()

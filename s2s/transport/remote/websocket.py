@@ -92,8 +92,12 @@ class WebSocket:
         if self._sending.acquire(timeout=CLOSE_S):
             self._sending.release()
             self._connection.close()
-            return
-        with suppress(OSError):  # the line is dead under a thread that sends
+        else:  # the line is dead under a thread that sends
+            self.break_off()
+
+    def break_off(self) -> None:
+        """End it without a word, as a line that breaks: the server keeps the conversation."""
+        with suppress(OSError):
             self._connection.socket.shutdown(socket.SHUT_RDWR)
 
 
