@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +9,6 @@ from hypothesis import strategies as st
 
 from s2s.core.audio import PIPELINE_HZ, to_int16
 from s2s.transport.realtime.audio import SoundFromBytes, SoundToBytes, sound_of, whole_sound
-from s2s.transport.realtime.g711 import decoding, encoding
 from s2s.transport.realtime.wire.audio_formats import PcmaFormat, PcmFormat, PcmuFormat
 
 FORMATS = [
@@ -90,24 +85,6 @@ def test_an_odd_byte_waits_for_its_other_half():
     from_bytes.push(b"\x01")
     from_bytes.reset()
     assert len(from_bytes.push(b"\x01")) == 0
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="audioop left the standard library")
-@pytest.mark.parametrize("law", ["mu", "a"])
-def test_g711_is_what_another_implementation_makes_of_every_sample(law):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        audioop = importlib.import_module("audioop")
-    encode, decode = (
-        (audioop.lin2ulaw, audioop.ulaw2lin)
-        if law == "mu"
-        else (audioop.lin2alaw, audioop.alaw2lin)
-    )
-    samples = np.arange(-32768, 32768).astype("<i2")
-    want = np.frombuffer(encode(samples.tobytes(), 2), np.uint8)
-    np.testing.assert_array_equal(encoding(law)[samples.view(np.uint16)], want)
-    want = np.frombuffer(decode(bytes(range(256)), 2), "<i2")
-    np.testing.assert_array_equal(decoding(law), want)
 
 
 def test_a_new_format_of_one_stream_begins_anew():

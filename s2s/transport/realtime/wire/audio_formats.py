@@ -37,8 +37,3 @@ WireFormat = Annotated[PcmFormat | PcmuFormat | PcmaFormat, Field(discriminator=
 def format_rate_hz(audio_format: WireFormat) -> int:
     """Samples a second."""
     return audio_format.rate if isinstance(audio_format, PcmFormat) else 8000
-
-
-def format_sample_bytes(audio_format: WireFormat) -> int:
-    """Bytes a sample."""
-    return 2 if isinstance(audio_format, PcmFormat) else 1
