@@ -103,6 +103,8 @@ class DuplexConfig:
     masking_db: float = 0.0
     """Rest of an echo that is louder than the person by more hides what they say. Below it, the
     second line tells them apart, however little the canceller does."""
+    weak_db: float = 6.0
+    """An echo that is so far below the person is not cancelled: the second line is enough."""
     self_heard: int = 2
     """So many transcripts of the assistant's own words within a minute mean half duplex."""
 
@@ -125,6 +127,7 @@ _FEWEST = 10
 _PLAYING_DB = -50.0
 _QUIET_ROOM_DB = -65.0
 _TAIL_MEASURES = 4
+_INERTIA_DB = 2.0
 _PERSON_DB = 15.0
 """What is this much above the room's noise while nothing plays is the person."""
 
@@ -153,7 +156,7 @@ class DuplexGuard:
         self._known = self._with_person = False
         self._played_samples = 0
         self._since_played = _TAIL_MEASURES
-        self._half = False
+        self._half = self._weak = False
         self._heard_samples = 0
         self._strikes: deque[int] = deque(maxlen=self.config.self_heard)
         """When the assistant heard itself, in samples heard; a minute back at most."""
@@ -169,6 +172,12 @@ class DuplexGuard:
     def half_duplex(self) -> bool:
         """The person cannot interrupt by voice while the assistant speaks."""
         return self._half or self.warming_up
+
+    @property
+    def weak_echo(self) -> bool:
+        """The person is so much louder than the echo in the microphone that they are heard better
+        without the canceller, which takes down who speaks over an echo."""
+        return self._weak
 
     @property
     def erle_db(self) -> float | None:
@@ -233,7 +242,16 @@ class DuplexGuard:
         self._half = True
         return HALF_DUPLEX.format(reason="it heard its own words")
 
+    def _weigh(self) -> None:
+        """Whether the echo is weak, with some inertia."""
+        if min(len(self._measures), len(self._person)) < _FEWEST:
+            return
+        echo_db = float(np.median([heard for heard, _ in self._measures]))
+        below_db = float(np.median(self._person)) - echo_db
+        self._weak = below_db >= self.config.weak_db - (_INERTIA_DB if self._weak else 0.0)
+
     def _judge(self) -> str | None:
+        self._weigh()
         erle_db = self.erle_db
         if erle_db is None or self.warming_up:
             return None

@@ -43,7 +43,8 @@ class Cleaned:
     """By how much it is louder than the echo that was to be expected in it; infinite where none
     was."""
     cancelled: Block
-    """What the canceller made of it, float32 [512]: before the rest of the echo was turned down."""
+    """What the canceller made of it, float32 [512], before the rest of the echo was turned down; as
+    it was heard where the echo is weak."""
 
 
 class EchoPath:
@@ -67,6 +68,7 @@ class EchoPath:
         self._far = PacedStream()
         self._guard = DuplexGuard()
         self._expected = ExpectedEcho(frozen_noise=frozen_noise)
+        self._uncancelled = _Uncancelled(ExpectedEcho(frozen_noise=frozen_noise))
         self._quietener = _Quietener()
         self._canceller: EchoCanceller | None = None
         if mode != "off":
@@ -110,11 +112,30 @@ class EchoPath:
         over_db = self._expected.hear(near, far, cleaned)
         known, person = self._expected.known, UNEXPLAINED_DB < over_db < np.inf
         self._tell(self._guard.hear(near, far, cleaned, known=known, person=person))
+        if self._canceller is not None:
+            whole, whole_db = self._uncancelled.hear(near, far)
+            if self._guard.weak_echo:
+                return Cleaned(self._quietener.process(whole, whole_db), whole_db, whole)
         return Cleaned(self._quietener.process(cleaned, over_db), over_db, cleaned)
 
     def _tell(self, text: str | None) -> None:
         if text is not None:
             self._notice(text)
+
+
+class _Uncancelled:
+    """The microphone as it is, in step with what the canceller makes of it, and its own expected
+    echo."""
+
+    def __init__(self, expected: ExpectedEcho) -> None:
+        self._expected = expected
+        self._late = np.zeros(EchoCanceller.latency_samples, dtype=np.float32)
+
+    def hear(self, near: Block, far: Block) -> tuple[Block, float]:
+        """The window, float32 [512], and by how many dB it is louder than its echo explains."""
+        joined = np.concatenate([self._late, near])
+        self._late = joined[len(near) :]
+        return joined[: len(near)], self._expected.hear(near, far, near)
 
 
 class _Quietener:

@@ -95,12 +95,14 @@ class SoundServer:
     def unplug(self, sink: str) -> None:
         self.control("unload-module", self._modules.pop(sink))
 
-    def loop_back(self, latency_ms: int = 20) -> None:
-        """The loudspeaker is heard by the microphone."""
+    def loop_back(self, latency_ms: int = 20, level_db: float = 0.0) -> None:
+        """The loudspeaker is heard by the microphone, so much louder than it plays."""
         self.control(
             "load-module", "module-loopback", "source=box.monitor", "sink=room",
             f"latency_msec={latency_ms}",
         )  # fmt: skip
+        looped = self.control("list", "short", "sink-inputs").split()[0]
+        self.control("set-sink-input-volume", looped, f"{level_db:.1f}dB")
 
     def suspend(self, sink: str, *, on: bool) -> None:
         """Have a sink sleep, or wake up: its streams stand still meanwhile."""

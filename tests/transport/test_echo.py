@@ -173,6 +173,23 @@ def test_the_person_speaking_now_and_then_is_not_echo() -> None:
     assert not guard.half_duplex
 
 
+def test_an_echo_far_below_the_person_is_weak_until_it_gets_louder() -> None:
+    guard = DuplexGuard()
+    measure(guard, 1.0, -100.0, -60.0, -60.0)
+    measure(guard, 4.0, -20.0, -32.0, -58.0)
+    assert not guard.weak_echo  # nobody has spoken
+    measure(guard, 1.0, -100.0, -60.0, -60.0)
+    measure(guard, 1.5, -100.0, -25.0, -25.0)
+    measure(guard, 1.0, -20.0, -32.0, -58.0)
+    assert guard.weak_echo
+    measure(guard, 6.0, -20.0, -30.0, -58.0)
+    assert guard.weak_echo
+    measure(guard, 6.0, -20.0, -27.0, -58.0)
+    assert not guard.weak_echo
+    measure(guard, 6.0, -20.0, -30.0, -58.0)
+    assert not guard.weak_echo
+
+
 def test_hearing_its_own_words_twice_in_a_minute_means_half_duplex() -> None:
     guard = DuplexGuard()
     measure(guard, 4.0, -20.0, -25.0, -58.0)

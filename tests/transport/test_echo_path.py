@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
+import pytest
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, read_wav, rms_db
 from s2s.core.clock import ManualClock
 from s2s.testing.echo_room import LoudspeakerPath, OpenLoudspeaker
+from s2s.transport.echo import EchoCanceller
 from s2s.transport.echo_path import Cleaned, EchoPath
 from tests.support.recordings import DATA
 
@@ -23,11 +26,13 @@ def speech(name: str, peak: float) -> Block:
 
 
 class Room:
-    """A loudspeaker and a microphone at an echo path without a canceller."""
+    """A loudspeaker and a microphone at an echo path, without a canceller if not given."""
 
-    def __init__(self, path: LoudspeakerPath = PATH) -> None:
+    def __init__(
+        self, path: LoudspeakerPath = PATH, canceller: Literal["on", "off"] = "off"
+    ) -> None:
         self.notices: list[str] = []
-        self.path = EchoPath("off", PIPELINE_HZ, ManualClock(), self.notices.append)
+        self.path = EchoPath(canceller, PIPELINE_HZ, ManualClock(), self.notices.append)
         self._loudspeaker = OpenLoudspeaker(path)
 
     def hear(self, played: Block, person: Block | None = None) -> list[Cleaned]:
@@ -84,3 +89,18 @@ def test_an_echo_as_loud_as_the_person_means_half_duplex_and_it_is_said() -> Non
     room.hear(np.concatenate([speech("0870", 0.5), speech("0890", 0.5)]))
     assert room.path.half_duplex
     assert "headphones" in room.notices[0].lower()
+
+
+@pytest.mark.parametrize(("gain_db", "weak"), [(-20.0, True), (6.0, False)])
+def test_over_a_weak_echo_the_person_is_heard_without_the_canceller(
+    gain_db: float, weak: bool
+) -> None:
+    room = Room(replace(PATH, gain_db=gain_db), "on")
+    room.hear(silence(7.0), speech("0920", 0.5))
+    room.hear(np.concatenate([speech("0870", 0.5), speech("0890", 0.5)]))
+    person = speech("0920", 0.5)[: 60 * BLOCK_SAMPLES]
+    heard = room.hear(speech("0880", 0.5)[: len(person)], person)
+    latency = EchoCanceller.latency_samples
+    passed = np.concatenate([each.cancelled for each in heard])[latency:]
+    rest = passed - person[:-latency]
+    assert (rms_db(rest) < rms_db(person) - 10.0) is weak

@@ -135,13 +135,17 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
+ECHO_DB = -10.0
+"""Of the loudspeaker in the microphone, where the person speaks as loud as it."""
+
+
 @pytest.mark.parametrize("latency_ms", [20, 120, 250])
 def test_stop_is_heard_beside_an_open_loudspeaker(
     server: SoundServer, program: Program, spoken: dict[str, Path], latency_ms: int
 ):
     """At the first answer, when the room is not known yet, and at the second."""
     server.plug("clock", 48_000)
-    server.loop_back(latency_ms)
+    server.loop_back(latency_ms, ECHO_DB)
     program.wait_for("ready in")
     for _ in range(2):
         server.say(spoken["question"])
