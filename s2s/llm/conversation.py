@@ -8,6 +8,7 @@ asked for, in bounds. Safe from any thread.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -33,6 +34,8 @@ from s2s.llm.items import to_messages
 
 MAX_ITEMS = 1000
 """Items that are kept at all; the oldest are forgotten without a word."""
+FORGOTTEN = 64
+"""Turns that are remembered to be none: the recogniser may still write one down."""
 COUNTED_TEXTS = 512
 """Texts whose tokens are known."""
 
@@ -78,12 +81,16 @@ class ConversationItems:
         self._count = lru_cache(COUNTED_TEXTS)(count_tokens)
         self._lock = threading.Lock()
         self._entries: list[_Entry] = []
+        self._forgotten: deque[str] = deque(maxlen=FORGOTTEN)
+        """Turns that are no items, whatever is still written down of them."""
 
     # --- what is said ----------------------------------------------------------------------------
 
     def user(self, turn: TurnId, text: str) -> None:
         """What the person said in `turn`. A later revision of the same turn replaces it."""
         with self._lock:
+            if turn.turn_id in self._forgotten:
+                return
             entry = self._of_turn(turn.turn_id)
             if entry is None:
                 entry = self._add_turn(turn)
@@ -100,8 +107,9 @@ class ConversationItems:
             return self._before(entry)
 
     def forget(self, turn: TurnId) -> None:
-        """What the person said in `turn` was not meant for it."""
+        """What the person said in `turn` was not meant for it, or is taken out."""
         with self._lock:
+            self._forgotten.append(turn.turn_id)
             self._entries = [e for e in self._entries if not _is_turn(e, turn.turn_id)]
 
     def told(self, response: ResponseId, text: str, *, spoken: bool = True) -> None:
@@ -160,7 +168,10 @@ class ConversationItems:
     def delete(self, item_id: str) -> None:
         """See `s2s.core.control.SessionControl.delete`."""
         with self._lock:
-            self._entries.remove(self._known(item_id))
+            entry = self._known(item_id)
+            if entry.turn is not None:
+                self._forgotten.append(entry.turn.turn_id)
+            self._entries.remove(entry)
 
     def get(self, item_id: str) -> Item:
         """The item; of an answer that is being made, what was told of it so far.

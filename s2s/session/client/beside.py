@@ -6,7 +6,6 @@ text is written whole before it is spoken, so that no stage waits for another.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 from collections.abc import Callable
@@ -53,12 +52,12 @@ class Beside:
         self._playback = playback
         self._steered = steered
         self._lock = threading.Lock()
-        self._numbers = itertools.count(1)
         self._running: dict[str, tuple[ResponseId, Sender, Worker]] = {}
 
-    def start(self, request: ResponseRequest, session_id: str) -> None:
-        """Begin `request`: `ResponseStarted` is told before this returns."""
-        turn = TurnId(f"{session_id}-b{next(self._numbers)}", 0)
+    def start(self, request: ResponseRequest, turn_id: str) -> None:
+        """Begin `request`: `ResponseStarted` is told before this returns. It has a turn of its
+        own."""
+        turn = TurnId(turn_id, 0)
         turns = self._state.turns
         turns.observe(turn, grace_until_s=self._state.clock.now())
         turns.commit(turn)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -38,7 +37,6 @@ class ClientSession:
 
     def __init__(self, stages: ClientStages) -> None:
         self._run = stages
-        self._requests = itertools.count(1)
         stages.start()
 
     @property
@@ -49,7 +47,7 @@ class ClientSession:
     @property
     def kept(self) -> KeptSession:
         """What the next session may go on with, once this one is closed."""
-        return KeptSession(self._run.conversation, self._run.sounds)
+        return self._run.kept
 
     @property
     def quiet(self) -> bool:
@@ -90,7 +88,7 @@ class ClientSession:
         said = _said(item)
         if said is None or said.audio is None:
             return self._run.conversation.insert(item, after)
-        turn = TurnId(f"{self._run.settings.session_id}-i{next(self._requests)}", 0)
+        turn = TurnId(f"{self._run.settings.session_id}-i{self._run.request_number()}", 0)
         self._run.commit_turn(turn)
         audio = resample(said.audio, said.rate_hz, PIPELINE_HZ)
         bare = replace(item, parts=(SoundPart(said.transcript),))
@@ -133,13 +131,13 @@ class ClientSession:
 
     def respond(self, request: ResponseRequest) -> None:
         if not request.in_conversation:
-            self._run.beside.start(request, self._run.settings.session_id)
+            self._run.start_beside(request)
             return
         if (active := self._run.floor.active) is not None:
             raise ResponseActive(active.response_key or "")
         if owed := self._run.telling.owed:
             raise ResponseActive(self._run.key(TurnId(owed[0], 0)))
-        turn = TurnId(f"{self._run.settings.session_id}-r{next(self._requests)}", 0)
+        turn = TurnId(f"{self._run.settings.session_id}-r{self._run.request_number()}", 0)
         self._run.commit_turn(turn)
         self._run.standstill.owes(turn)
         response = ResponseId(turn.turn_id, 0, self._run.state.scope.generation, request.key)

@@ -106,6 +106,13 @@ class TurnTelling:
             told.revision, told.seconds = turn.turn_revision, seconds
             told.answered = answered
 
+    def unanswered(self, turn_id: str) -> None:
+        """Nothing is to answer a turn that is not committed."""
+        with self._lock:
+            told = self._turns.get(turn_id)
+            if told is not None:
+                told.answered = False
+
     def sent_revision(self, turn_id: str) -> TurnId | None:
         """What is on its way of a turn that is not committed."""
         with self._lock:

@@ -53,7 +53,10 @@ class ClientTurns(Handler[ClientInput, SttInput]):
 
     name = "turns"
 
-    def __init__(self, parts: TurnsParts, hearing: Hearing, session_id: str) -> None:
+    def __init__(
+        self, parts: TurnsParts, hearing: Hearing, session_id: str, *, count: int = 0
+    ) -> None:
+        """`count`: turns that there were before."""
         self._parts = parts
         self._telling = parts.telling
         self._turns = parts.state.turns
@@ -68,7 +71,12 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         """What was heard since the last commit, where the client commits."""
         self._idle_from: int | None = None
         """Since when nobody speaks, behind an answer that was played."""
-        self._inner = self._detector(0)
+        self._inner = self._detector(count)
+
+    @property
+    def count(self) -> int:
+        """Turns so far."""
+        return self._inner.count
 
     @property
     def quiet(self) -> bool:
@@ -141,8 +149,10 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         self._begin(speech.turn.turn_id)
         self._parts.sounds.keep_said(speech.turn.turn_id, speech.audio)
         seconds = len(speech.audio) / PIPELINE_HZ
-        self._telling.sent(speech.turn, seconds, answered=self._hearing.answers)
-        return replace(speech, answered=self._hearing.answers)
+        silenced = self._parts.state.is_silenced(speech.turn.turn_id)
+        answered = self._hearing.answers and not silenced
+        self._telling.sent(speech.turn, seconds, answered=answered)
+        return replace(speech, answered=answered)
 
     def _tell(self) -> None:
         """Tell what has become certain: that a turn began, is committed, or is none."""
@@ -154,7 +164,6 @@ class ClientTurns(Handler[ClientInput, SttInput]):
             if verdict is Verdict.LATEST and self._turns.commit(turn):
                 self._telling.committed(turn)
             elif verdict is not Verdict.LATEST and not self._is_open(turn.turn_id):
-                self._turns.forget(turn.turn_id)
                 self._drop(turn.turn_id, NOT_MEANT)
         for turn_id in self._telling.begun:
             if not self._is_open(turn_id) and self._telling.sent_revision(turn_id) is None:
@@ -173,6 +182,9 @@ class ClientTurns(Handler[ClientInput, SttInput]):
             self._telling.began(turn_id, _ms(self._first_sample + self._inner.start_sample))
 
     def _drop(self, turn_id: str, why: str) -> None:
+        """It is no turn: no item, no answer."""
+        self._turns.forget(turn_id)
+        self._parts.floor.forget(TurnId(turn_id, 0))
         self._telling.dropped(turn_id, why)
         self._parts.sounds.forget_said(turn_id)
 
@@ -229,16 +241,19 @@ class ClientTurns(Handler[ClientInput, SttInput]):
 
     def _commit_input(self) -> Iterator[SttInput]:
         """What was heard is a turn: the one that is being said, or all that the client sent."""
-        if self._hearing.detection is not None and self._inner.turn is not None:
+        open_turn = self._inner.turn
+        if self._hearing.detection is not None and open_turn is not None:
+            # A commit is no question, in any mode: who sent it asks.
+            self._parts.state.silence(open_turn.turn_id)
+            self._telling.unanswered(open_turn.turn_id)
             yield from self._passed(self._inner.end_turn())
             return
         audio = np.concatenate(self._kept) if self._kept else empty()
         self._kept.clear()
         turn, now_s = self._inner.next_turn(), self._parts.state.clock.now()
-        answered = self._hearing.answers and self._hearing.detection is not None
-        speech = Speech(audio, turn, self._generation, True, now_s, answered)
+        speech = Speech(audio, turn, self._generation, True, now_s, answered=False)
         self._parts.sounds.keep_said(turn.turn_id, audio)
-        self._telling.sent(turn, len(audio) / PIPELINE_HZ, answered=answered)
+        self._telling.sent(turn, len(audio) / PIPELINE_HZ, answered=False)
         self._turns.set_grace(turn, now_s)
         self._turns.commit(turn)
         self._telling.committed(turn)

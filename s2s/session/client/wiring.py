@@ -6,7 +6,6 @@ Five threads: the client's input, turns, stt, llm, and tts with the sender behin
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -66,12 +65,23 @@ JOIN_S = 2.0
 """What ending a session takes at most, for all its threads together."""
 
 
+@dataclass(slots=True)
+class SessionNumbers:
+    """How far the ids of a session have been counted: one that goes on with it goes on counting."""
+
+    turns: int = 0
+    requests: int = 0
+    calls: int = 0
+    beside: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class KeptSession:
     """What is left of a session that was closed, for one that goes on with it."""
 
     conversation: ConversationItems
     sounds: ItemSounds
+    numbers: SessionNumbers = field(default_factory=SessionNumbers)
 
 
 @dataclass(slots=True)
@@ -79,7 +89,7 @@ class ClientSettings:
     """What the client says of itself; `answering` and `hearing` as they are now."""
 
     session_id: str
-    """Part of every id; none was ever used before, not even by the session that `kept` is of."""
+    """Part of every id: new, or that of the session that `kept` is of."""
     answering: Answering
     hearing: Hearing
     kept: KeptSession | None = None
@@ -105,11 +115,11 @@ class ClientStages:
         self.playback = transport.playback
         kept = settings.kept or KeptSession(_conversation(config, models, settings), ItemSounds())
         self.conversation, self.sounds = kept.conversation, kept.sounds
+        self.numbers = kept.numbers
         self.conversation.instructions = settings.answering.instructions
         self.input_from = 0
         """Samples of the client's that belong to turns that are over."""
         self._sink = events
-        self._calls = itertools.count(1)
         self._closed = False
         self.standstill = Standstill(config.standstill_s)
         self._recent = RecentSpeech()
@@ -142,7 +152,9 @@ class ClientStages:
         parts = TurnsParts(
             models, self.floor, state, config.turns, self.telling, self.sounds, self._ask
         )
-        self._turns = ClientTurns(parts, hearing, self.settings.session_id)
+        self._turns = ClientTurns(
+            parts, hearing, self.settings.session_id, count=self.numbers.turns
+        )
         self._stt = SttHandler(
             models.transcriber,
             self._speech,
@@ -180,6 +192,22 @@ class ClientStages:
         self._worker = self.clock.start(
             lambda: self.transport.run(self._hear, self._tick), "s2s-client"
         )
+
+    @property
+    def kept(self) -> KeptSession:
+        """What a later session goes on with, once this one is closed."""
+        self.numbers.turns = self._turns.count
+        return KeptSession(self.conversation, self.sounds, self.numbers)
+
+    def start_beside(self, request: ResponseRequest) -> None:
+        """Begin a response out of band."""
+        self.numbers.beside += 1
+        self.beside.start(request, f"{self.settings.session_id}-b{self.numbers.beside}")
+
+    def request_number(self) -> int:
+        """Of the next turn that nobody spoke."""
+        self.numbers.requests += 1
+        return self.numbers.requests
 
     def close(self) -> None:
         """End every thread within `JOIN_S`; nothing is told after it. Idempotent."""
@@ -275,7 +303,8 @@ class ClientStages:
         return planned(messages, self.settings.answering)
 
     def _call_id(self) -> str:
-        return f"call_{self.settings.session_id}-{next(self._calls)}"
+        self.numbers.calls += 1
+        return f"call_{self.settings.session_id}-{self.numbers.calls}"
 
     def _response(self, turn: TurnId) -> ResponseId:
         generation = self.state.scope.generation

@@ -206,8 +206,7 @@ def test_a_session_that_only_writes_down():
     assert last["transcript"] == "what time is it"
 
 
-SEEDS = sorted(set(range(24)) - {4, 13, 16})
-"""In three more a turn that was dropped is still the item before the next one."""
+SEEDS = range(24)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
