@@ -29,6 +29,8 @@ from s2s.turns.steered import SteeredTurns
 
 MAX_INPUT_S = 120.0
 """Sound that waits to be committed by the client; of more the newest."""
+ABANDONED_S = 3.0
+"""Of which no sound comes any more, speech over an answer that has not become a turn is none."""
 NO_SPEECH = "no speech"
 NOT_MEANT = "not meant to be answered"
 CLEARED = "cleared"
@@ -64,6 +66,8 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         self._hearing = hearing
         self._wanted: Hearing | None = None
         """Settings that wait for the end of a turn."""
+        self._last_s = 0.0
+        """When the last window came."""
         self._sample = 0
         self._first_sample = 0
         """Where the stream of the detector begins."""
@@ -81,7 +85,7 @@ class ClientTurns(Handler[ClientInput, SttInput]):
     @property
     def quiet(self) -> bool:
         """The person is silent, and nothing is being decided."""
-        return self._inner.quiet and not self._telling.waiting
+        return self._inner.quiet and not (self._telling.waiting or self._telling.begun)
 
     # --- the stage -------------------------------------------------------------------------------
 
@@ -115,14 +119,30 @@ class ClientTurns(Handler[ClientInput, SttInput]):
                 yield from self._passed(self._inner.failed(message, error))
 
     def deadline_s(self) -> float | None:
-        return self._inner.deadline_s() if self._hearing.detection is not None else None
+        if self._hearing.detection is None:
+            return None
+        due_s = self._inner.deadline_s()
+        if not self._undecided:
+            return due_s
+        abandoned_s = self._last_s + ABANDONED_S
+        return abandoned_s if due_s is None else min(due_s, abandoned_s)
 
     def expired(self) -> Iterable[SttInput]:
         yield from self._passed(self._inner.expired())
+        if self._undecided and self._parts.state.clock.now() >= self._last_s + ABANDONED_S:
+            self._inner.drop_turn()
+            self._tell()
+
+    @property
+    def _undecided(self) -> bool:
+        """A turn was told to have begun, and it is open whether it is one."""
+        begun = self._telling.begun
+        return any(self._telling.sent_revision(turn_id) is None for turn_id in begun)
 
     # --- hearing ---------------------------------------------------------------------------------
 
     def _hear(self, message: AudioIn) -> Iterator[SttInput]:
+        self._last_s = self._parts.state.clock.now()
         self._sample = message.end_sample
         self._telling.now_ms = _ms(self._sample)
         own = replace(message, end_sample=message.end_sample - self._first_sample)

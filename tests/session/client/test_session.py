@@ -167,14 +167,20 @@ def test_what_is_cleared_is_no_turn() -> None:
     assert not client.all(ResponseStarted)
 
 
-def test_a_commit_ends_the_turn_that_is_being_said() -> None:
+@pytest.mark.parametrize("after_s", [0.0, 0.3])
+def test_a_commit_ends_the_turn_that_is_being_said_and_is_no_question(after_s: float) -> None:
     with ClientSimulation([QUESTION]).running() as client:
         client.silence(0.5)
         client.say(QUESTION)
+        client.silence(after_s)
         committed_s = client.clock.now()
         client.session.commit()
+        client.silence(2.0)
+        assert not client.all(ResponseStarted)
+        client.ask("resp_mine")
         client.silence_until_done()
     assert client.when(TurnCommitted)[0] - committed_s < 0.1
+    assert prompt(client)[-1] == ("user", QUESTION.text)
 
 
 def test_silence_behind_an_answer_is_a_turn_where_the_client_wants_it() -> None:
@@ -268,6 +274,25 @@ def test_words_over_an_answer_interrupt_it_soon() -> None:
     assert client.when(TurnBegan)[1] - onset_s <= 0.5
     assert client.all(ResponseDone)[0].reason == "turn_detected"
     assert client.all(TurnCommitted)[1].item_id == client.all(TurnBegan)[1].item_id
+
+
+def test_speech_that_interrupts_and_has_no_words_ends_though_the_client_sends_no_more() -> None:
+    mumble = Said(tone(0.8, 240), "")
+    with ClientSimulation(
+        [QUESTION, mumble], answer=lambda _: LONG, hearing=SEMANTIC
+    ).running() as client:
+        client.silence(0.5)
+        client.say(QUESTION)
+        client.silence(2.0)
+        client.say(mumble)
+        client.silence(0.2)
+        assert len(client.all(TurnBegan)) == 2
+        client.wait(6.0)
+        assert client.session.quiet
+    began, ended = client.all(TurnBegan)[-1], client.all(TurnEnded)[-1]
+    assert ended.item_id == began.item_id
+    assert ended.dropped
+    assert len(client.all(TurnCommitted)) == 1
 
 
 def test_speech_that_may_not_interrupt_is_a_turn_and_the_answer_goes_on() -> None:
@@ -682,7 +707,7 @@ def test_a_later_session_goes_on_with_the_conversation() -> None:
         client.ask("resp_mine")
         client.wait(5.0)
     kept = client.session.kept
-    with simulation.running("b", kept=kept) as client:
+    with simulation.running("a", kept=kept) as client:
         client.session.insert(user("item_y", "again"))
         client.ask("resp_next")
         client.wait(1.0)
