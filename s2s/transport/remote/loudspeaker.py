@@ -13,7 +13,7 @@ from s2s.core.audio import Block, Resampler
 from s2s.core.channel import Channel, Closed
 from s2s.core.clock import Clock
 from s2s.core.messages import ResponseId
-from s2s.transport.playback import Playback
+from s2s.transport.output import SoundOutput
 
 WIRE_HZ = 24_000
 WAITING = 6000
@@ -43,7 +43,7 @@ class _Place:
 class RemoteSpeech:
     """The items of a server's answers on their way to `playback`. Safe from any thread."""
 
-    def __init__(self, playback: Playback, clock: Clock) -> None:
+    def __init__(self, playback: SoundOutput, clock: Clock) -> None:
         self._playback = playback
         self._waiting: Channel[_Sound] = Channel(WAITING, clock=clock, name="remote sound")
         self._resampler = Resampler(WIRE_HZ, playback.rate_hz)
@@ -71,7 +71,7 @@ class RemoteSpeech:
     @property
     def sounding(self) -> bool:
         """Something of it is played or waits."""
-        return bool(self._unfinished) or self._playback.playing or not self._playback.silent
+        return bool(self._unfinished) or self._playback.playing
 
     def cut(self) -> dict[ResponseId, int]:
         """Silence at once. Returns, of each item that was not heard to its end, the ms that were
