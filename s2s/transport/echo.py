@@ -126,6 +126,8 @@ _MEASURES = 50
 _FEWEST = 10
 _PLAYING_DB = -50.0
 _QUIET_ROOM_DB = -65.0
+_SILENT_ROOM_DB = -75.0
+"""No room is quieter; what is played into a sound server is, and then pauses would be speech."""
 _TAIL_MEASURES = 4
 _INERTIA_DB = 2.0
 _PERSON_DB = 15.0
@@ -229,7 +231,7 @@ class DuplexGuard:
         if self._since_played > _TAIL_MEASURES:
             level_db = _bounded_db(near)
             self._noise.append(level_db)
-            if level_db > self._noise_db() + _PERSON_DB:
+            if level_db > max(self._noise_db(), _SILENT_ROOM_DB) + _PERSON_DB:
                 self._person.append(level_db)
         return None
 

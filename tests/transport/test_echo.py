@@ -190,6 +190,17 @@ def test_an_echo_far_below_the_person_is_weak_until_it_gets_louder() -> None:
     assert not guard.weak_echo
 
 
+def test_pauses_of_a_person_in_digital_silence_are_not_their_level() -> None:
+    guard = DuplexGuard()
+    measure(guard, 2.0, -100.0, -110.0, -110.0)
+    for _ in range(6):
+        measure(guard, 0.4, -100.0, -20.0, -20.0)
+        measure(guard, 0.6, -100.0, -70.0, -70.0)
+    assert measure(guard, 4.0, -20.0, -30.0, -30.0) == []
+    assert guard.weak_echo
+    assert not guard.half_duplex
+
+
 def test_hearing_its_own_words_twice_in_a_minute_means_half_duplex() -> None:
     guard = DuplexGuard()
     measure(guard, 4.0, -20.0, -25.0, -58.0)
