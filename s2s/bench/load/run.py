@@ -27,6 +27,7 @@ from s2s.core.metrics import percentile
 from s2s.core.untyped import is_list, is_object
 
 SETTLE_S = 2.0
+SILENT_S = 8.0
 WARM_S = 6.0
 """Somebody talks first, so that nothing is measured that happens once."""
 
@@ -126,7 +127,7 @@ def measured(sessions: int, seconds: float, alone_p95_ms: float | None) -> LoadR
     talking = max(1, sessions // 10)
     with served(sessions) as server:
         ClientsProcess(server.port, 1, 1, WARM_S).seen()
-        cpu, held_mb, threads = silent(server, sessions, min(seconds, 10.0))
+        cpu, held_mb, threads = silent(server, sessions, min(seconds, SILENT_S))
         start_s, start_cpu_s = time.perf_counter(), server.cpu_s()
         latencies, errors = ClientsProcess(server.port, sessions, talking, seconds).seen()
         cores = (server.cpu_s() - start_cpu_s) / (time.perf_counter() - start_s)

@@ -21,6 +21,7 @@ from s2s.transport.server.realtime_route import RealtimeRoute
 from s2s.transport.server.reply import ApiError
 from s2s.transport.server.resume import HEADER
 from s2s.transport.server.server import Endpoint, Server
+from s2s.transport.server.slow_readers import SlowReadersGo
 
 
 def make_app(server: Server) -> Starlette:
@@ -30,7 +31,8 @@ def make_app(server: Server) -> Starlette:
     def route(
         path: str, endpoint: Endpoint, method: str = "GET", *, needs_key: bool = True
     ) -> Route:
-        return Route(path, server.guarded(path, endpoint, needs_key=needs_key), methods=[method])
+        guarded = server.guarded(path, endpoint, needs_key=needs_key, computes=method == "POST")
+        return Route(path, guarded, methods=[method])
 
     routes = [
         WebSocketRoute("/v1/realtime", realtime.connect),
@@ -47,13 +49,14 @@ def make_app(server: Server) -> Starlette:
         route("/{path:path}", _page, needs_key=False),
     ]
     middleware = [
+        Middleware(SlowReadersGo, after_s=server.config.slow_reader_s),
         Middleware(
             CORSMiddleware,
             allow_origins=list(server.config.origins),
             allow_methods=["*"],
             allow_headers=["*"],
             expose_headers=["Location", HEADER],
-        )
+        ),
     ]
     return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -66,9 +67,11 @@ class Server:
         self.metrics.count("s2s_refused_total", reason=error.code)
         return error.response()
 
-    def guarded(self, path: str, endpoint: Endpoint, *, needs_key: bool = True) -> Endpoint:
+    def guarded(
+        self, path: str, endpoint: Endpoint, *, needs_key: bool = True, computes: bool = False
+    ) -> Endpoint:
         """`endpoint` behind the rules of access; whatever it raises is an answer. path: what it is
-        counted as."""
+        counted as. computes: only so many of those at a time."""
 
         async def call(request: Request) -> Response:
             try:
@@ -76,7 +79,8 @@ class Server:
             except ApiError as error:
                 return self._counted(path, self.refused(error))
             try:
-                response = await endpoint(request)
+                with self.workers.place() if computes else nullcontext():
+                    response = await endpoint(request)
             except ApiError as error:
                 response = error.response()
             except StageError as error:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import Generic, TypeVar
+
+from starlette.requests import Request
 
 from s2s.transport.server.places import Places
 from s2s.transport.server.reply import ApiError
@@ -19,8 +21,9 @@ T = TypeVar("T")
 Stop = Callable[[], bool]
 """Asked by the work; True when nobody waits for it any more."""
 
-AHEAD = 8
-"""Things that are made ahead of who reads them."""
+AHEAD = 4096
+"""Things that are made ahead of who reads them: all of any answer, so that a thread is free again
+when its work is done, however slowly the answer is read."""
 
 
 class Workers:
@@ -36,9 +39,10 @@ class Workers:
         """Requests that are worked on or wait."""
         return self._here.taken
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None]:
-        """Inside it is this request's turn.
+    @contextmanager
+    def place(self) -> Generator[None]:
+        """Inside a request has a place: from before its body is read, which takes memory, until its
+        answer begins.
 
         Raises:
             ApiError: too many wait already.
@@ -51,14 +55,13 @@ class Workers:
                 retry_after_s=2,
             )
         try:
-            async with self._turns:
-                yield
+            yield
         finally:
             self._here.leave()
 
     async def call(self, work: Callable[[Stop], T]) -> T:
         """What `work` returns, once it is this request's turn."""
-        async with self.turn():
+        async with self._turns:
             given_up = threading.Event()
             future = asyncio.get_running_loop().run_in_executor(self._pool, work, given_up.is_set)
             try:
@@ -72,20 +75,49 @@ class Workers:
         Raises:
             Whatever `make` raises.
         """
-        async with self.turn():
-            made = _Stream(asyncio.get_running_loop(), make)
-            future = asyncio.get_running_loop().run_in_executor(self._pool, made.run)
-            try:
-                async with aclosing(made.items()) as items:
-                    async for item in items:
-                        yield item
-            finally:
-                made.give_up()
-                await asyncio.shield(future)
+        await self._turns.acquire()
+        loop = asyncio.get_running_loop()
+        made = _Stream(loop, make)
+        future = loop.run_in_executor(self._pool, made.run)
+        future.add_done_callback(lambda _: self._turns.release())
+        try:
+            async with aclosing(made.items()) as items:
+                async for item in items:
+                    yield item
+        finally:
+            made.give_up()
 
     def close(self) -> None:
         """Take no more work; what runs ends by itself."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """What `work` gives; it is cancelled when the client hangs up before.
+
+    Args:
+        request: its body has been read.
+        work: what its client waits for.
+
+    Raises:
+        ApiError: the client has hung up; nobody reads this.
+    """
+    working = asyncio.ensure_future(work)
+    going = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait([working, going], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ApiError(499, "client_gone", "The client has hung up.")
+        return working.result()
+    finally:
+        for task in (working, going):
+            task.cancel()
+        await asyncio.gather(working, going, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
 
 
 class _End:
@@ -138,5 +170,5 @@ class _Stream(Generic[T]):
         self._room.release()
 
     def _tell(self, item: T | _End) -> None:
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):  # the server has ended meanwhile
             self._loop.call_soon_threadsafe(self._made.put_nowait, item)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import threading
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 from openai import OpenAI
 from websockets.sync.client import ClientConnection, connect
@@ -146,6 +148,23 @@ def test_a_model_that_fails_ends_its_response_alone():
         assert ask(good, "Hello?") == ANSWER
         assert ask(bad, "Hello?") == ANSWER
     assert 's2s_responses_total{status="failed"} 1' in server.metrics.text({})
+
+
+def test_logs_hold_no_words(quick: int, caplog: pytest.LogCaptureFixture):
+    """Of what is typed, answered, refused or asked of the HTTP endpoints; down to `info`."""
+    caplog.set_level(logging.INFO)
+    base = f"http://127.0.0.1:{quick}"
+    with connect(url(quick)) as client:
+        until(client, "session.created")
+        ask(client, "Platypus?")
+        for bad in ('{"type": "platypus"}', "platypus"):
+            client.send(bad)
+            while json.loads(client.recv(WAIT_S))["type"] != "error":
+                continue
+    httpx2.post(f"{base}/v1/audio/speech", json={"input": "Platypus.", "voice": "x"})
+    httpx2.post(f"{base}/v1/chat/completions", json={"messages": [{"role": "platypus"}]})
+    told = [record.getMessage() for record in caplog.records if record.name[:3] != "htt"]
+    assert not [line for line in told if "latypus" in line or ANSWER in line]
 
 
 def test_a_client_secret_is_made_for_a_whole_session(quick: int):

@@ -223,7 +223,7 @@ def test_a_bad_frame_costs_one_error_and_the_next_is_read():
 
 
 def test_a_flood_is_answered_by_errors():
-    server = fake_server(ServeConfig(max_events_per_s=0.5))
+    server = fake_server(ServeConfig(max_events_per_s=0.25))  # one, and another after 4 s
     with client(server) as http, http.websocket_connect(REALTIME) as socket:
         socket.receive_text()
         codes: list[str] = []
@@ -231,7 +231,7 @@ def test_a_flood_is_answered_by_errors():
             socket.send_text(f"{number}")
             text = socket.receive_text()
             codes.append(text if text.isdigit() else json.loads(text)["error"]["code"])
-    assert codes[:2] == ["0", "1"]
+    assert codes[0] == "0"
     assert codes.count("rate_limit_exceeded") >= 3
 
 

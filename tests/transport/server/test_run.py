@@ -13,7 +13,7 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import connect
@@ -24,7 +24,7 @@ from s2s.transport.server.handover import ClientOpening, ClientSocket, SocketGon
 from s2s.transport.server.run import ServerError, bind
 from s2s.transport.server.tls import self_made
 from s2s.transport.server.web_socket import POLICY
-from tests.support.serving import fake_server, served
+from tests.support.serving import VOICE_HZ, Voice, fake_server, served
 
 WAIT_S = 30
 
@@ -51,7 +51,7 @@ class Ends:
 
 def test_it_listens_serves_and_ends():
     with served(fake_server()) as port:
-        assert httpx.get(f"http://127.0.0.1:{port}/health").json()["status"] == "ok"
+        assert httpx2.get(f"http://127.0.0.1:{port}/health").json()["status"] == "ok"
         with connect(url(port)) as client:
             assert client.recv() == "hello  0"
             client.send("abc")
@@ -117,7 +117,7 @@ def test_https_with_a_certificate_made_here(tmp_path: Path):
     files = self_made(tmp_path)
     trusts = ssl.create_default_context(cafile=str(files.certificate))
     with served(fake_server(), files) as port:
-        answer = httpx.get(f"https://localhost:{port}/health", verify=trusts)
+        answer = httpx2.get(f"https://localhost:{port}/health", verify=trusts)
         assert answer.json()["status"] == "ok"
         with connect(f"wss://localhost:{port}/v1/realtime", ssl=trusts) as client:
             assert client.recv() == "hello  0"
@@ -219,7 +219,7 @@ def test_a_stalling_model_holds_nobody_else():
 
     async def test(port: int) -> None:
         base = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=base, timeout=WAIT_S) as client:
+        async with httpx2.AsyncClient(base_url=base, timeout=WAIT_S) as client:
             first = asyncio.create_task(client.post("/v1/chat/completions", json=asked))
             await asyncio.to_thread(stalls.wait, WAIT_S)
             second = asyncio.create_task(client.post("/v1/chat/completions", json=asked))
@@ -240,14 +240,45 @@ def test_a_stalling_model_holds_nobody_else():
         assert client.recv(WAIT_S) == "still here"
 
 
-def test_who_hangs_up_stops_the_work():
-    """The answer is being streamed, and its client goes: the model is free again."""
+def test_an_answer_that_nobody_reads_holds_no_thread():
+    """Megabytes of speech are asked for and not read, by more clients than there are threads."""
+    server = fake_server(ServeConfig(http_workers=1), synthesizer=Voice())
+    words = " ".join(["a"] * 2_000)  # 200 s of sound
+    asked = json.dumps(
+        {"input": words, "voice": "ada", "response_format": "pcm"}, separators=(",", ":")
+    ).encode()
+    with served(server) as port:
+        slow: list[socket.socket] = []
+        for _ in range(2):
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.settimeout(WAIT_S)
+            client.connect(("127.0.0.1", port))
+            client.sendall(
+                b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
+                % (len(asked), asked)
+            )
+            assert client.recv(12) == b"HTTP/1.1 200"
+            slow.append(client)
+        answer = httpx2.post(
+            f"http://127.0.0.1:{port}/v1/audio/speech",
+            json={"input": "a b", "voice": "ada", "response_format": "pcm"},
+            timeout=WAIT_S,
+        )
+        assert len(answer.content) == 2 * 2 * VOICE_HZ // 10
+        for client in slow:
+            client.close()
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_who_hangs_up_stops_the_work(stream: bool):
+    """The answer is being made, and its client goes: the model is free again."""
     begun, stopped = threading.Event(), threading.Event()
 
     class Endless:
         reads_ahead = True
 
-        def stream(self, messages: object, *, stop: object = None, work: object = None):
+        def stream(self, messages: object, *, stop: object = None, **options: object):
             assert callable(stop)
             try:
                 while not stop():
@@ -261,10 +292,14 @@ def test_who_hangs_up_stops_the_work():
 
         def close(self) -> None: ...
 
-    asked = {"messages": [{"role": "user", "content": "Hi."}], "stream": True}
+    body = json.dumps({"messages": [{"role": "user", "content": "Hi."}], "stream": stream}).encode()
     with served(fake_server(chat=Endless())) as port:
-        base = f"http://127.0.0.1:{port}/v1/chat/completions"
-        with httpx.stream("POST", base, json=asked, timeout=WAIT_S) as answer:
-            assert answer.status_code == 200
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as client:
+            client.sendall(
+                f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n".encode()
+                + body
+            )
             assert begun.wait(WAIT_S)
+            assert not stopped.is_set()
         assert stopped.wait(WAIT_S)

@@ -31,7 +31,7 @@ from s2s.transport.server.audio_api import fields
 from s2s.transport.server.handover import Services
 from s2s.transport.server.reply import ApiError, sse
 from s2s.transport.server.server import Server
-from s2s.transport.server.worker import Stop
+from s2s.transport.server.worker import Stop, while_connected
 
 Finish = Literal["stop", "length", "tool_calls"]
 
@@ -295,19 +295,7 @@ class ChatEndpoint:
                 raise
             events = _events(first, given, head, asked)
             return StreamingResponse(events, media_type="text/event-stream")
-        words: list[str] = []
-        calls: list[WantedCall] = []
-        end: Ended | None = None
-        async with aclosing(given):
-            async for part in given:
-                match part:
-                    case str():
-                        words.append(part)
-                    case WantedCall():
-                        calls.append(part)
-                    case Ended():
-                        end = part
-        assert end is not None
+        words, calls, end = await while_connected(request, _whole(given))
         text = "".join(words).strip()
         message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
         if calls:
@@ -315,6 +303,26 @@ class ChatEndpoint:
         choice = {"index": 0, "message": message, "finish_reason": end.finish, "logprobs": None}
         told = head | {"object": "chat.completion", "choices": [choice], "usage": end.usage()}
         return JSONResponse(told)
+
+
+async def _whole(
+    given: AsyncGenerator[str | WantedCall | Ended],
+) -> tuple[list[str], list[WantedCall], Ended]:
+    """All of an answer: words, calls, and its end."""
+    words: list[str] = []
+    calls: list[WantedCall] = []
+    end: Ended | None = None
+    async with aclosing(given):
+        async for part in given:
+            match part:
+                case str():
+                    words.append(part)
+                case WantedCall():
+                    calls.append(part)
+                case Ended():
+                    end = part
+    assert end is not None
+    return words, calls, end
 
 
 async def _events(

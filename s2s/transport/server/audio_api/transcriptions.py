@@ -30,7 +30,7 @@ from s2s.transport.server.audio_api.subtitles import (
 from s2s.transport.server.handover import Services
 from s2s.transport.server.reply import ApiError, sse
 from s2s.transport.server.server import Server
-from s2s.transport.server.worker import Stop
+from s2s.transport.server.worker import Stop, while_connected
 from s2s.turns.speech_regions import speech_regions
 
 FORMATS = ("json", "text", "verbose_json", "srt", "vtt")
@@ -165,7 +165,7 @@ class TranscriptionsEndpoint:
             sound = heard_sound(wanted, self._server)
             return sound, list(segments(wanted, sound, services, stop))
 
-        sound, found = await workers.call(work)
+        sound, found = await while_connected(request, workers.call(work))
         return _told(wanted, found, len(sound) / PIPELINE_HZ)
 
 
