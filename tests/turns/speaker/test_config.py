@@ -12,7 +12,7 @@ DURATIONS = ("first_look_ms", "again_ms", "look_ms", "hold_ms", "forget_ms")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"mine": 0.3}, {"mine": 1.1}, {"other": 0.6}, {"short": 0.9}, {"still_mine": -1.5}]
+    "wrong", [{"mine": 0.1}, {"mine": 1.1}, {"other": 0.6}, {"short": 0.9}, {"still_mine": -1.5}]
 )
 def test_likenesses_are_in_their_order(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="<= mine within"):
