@@ -70,6 +70,7 @@ TIMED_WAITS = {
     "app.together": "at the end, for a model that still loads: docs/decisions/crash-at-exit.md",
     "llm.llama": "at the end, for a thread whose model may not stop",
     "transport.remote.client": "at the end, for a socket that is being opened",
+    "transport.remote.loudspeaker": "at the end, for a thread of the session's clock",
     "transport.remote.websocket": "limits of a connection, and at the end for a dead one",
     "models.fetch": "a bar for a download: docs/decisions/fetch-progress.md",
     "system.remote.client": "a busy server said when to ask again; and limits of a connection",

@@ -20,6 +20,8 @@ WAITING = 6000
 """Pieces of sound that wait: ten minutes of usual ones. A server that is further ahead waits."""
 BLOCK_S = 0.25
 """Sound goes to the loudspeaker's buffer in blocks of at most this long."""
+JOIN_S = 2.0
+"""What the end waits for a block that is being written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,12 @@ class RemoteSpeech:
             return cut
 
     def close(self) -> None:
-        """Nothing more is played."""
+        """Nothing more is played, and its thread has ended."""
         with self._changed:
             self._generation += 1
         self._waiting.close(discard=True)
         self._playback.close()
+        self._worker.join(JOIN_S)
 
     def _put(self, sound: _Sound) -> None:
         with suppress(Closed):  # the conversation is over
