@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=200)
     options = parser.parse_args(arguments)
-    config = Config(serve=ServeConfig(port=0, max_sessions=options.sessions))
+    config = Config(serve=ServeConfig(port=0, max_sessions=options.sessions, max_events_per_s=1e6))
     metrics = ServerMetrics()
     conversing = Conversing(config, models_at_once(), metrics)
     with bind(config.serve) as bound:
