@@ -56,9 +56,9 @@ class LlamaConfig:
         -1, "Layers on a GPU where the engine was built for one; -1 as many as fit."
     )
     slots: int = setting(
-        1,
-        "Conversations whose beginning stays evaluated, for a server; each takes memory of its own "
-        "for context_tokens.",
+        0,
+        "Conversations whose beginning stays evaluated; each takes memory of its own for "
+        "context_tokens. 0: one, and of a server as many as it holds, at most 4.",
     )
     timeout_s: float = setting(60.0, "Longest wait for a token before the answer counts as failed.")
 
@@ -84,7 +84,7 @@ class LlamaChat:
             context_tokens=config.context_tokens,
             gpu_layers=config.gpu_layers,
             chat_template=config.chat_template,
-            slots=config.slots,
+            slots=max(1, config.slots),
         )
 
     def stream(
@@ -246,7 +246,7 @@ def _check(config: LlamaConfig) -> None:
     bounds = (
         ("context_tokens", config.context_tokens, 128),
         ("max_tokens", config.max_tokens, 1),
-        ("slots", config.slots, 1),
+        ("slots", config.slots, 0),
         ("temperature", config.temperature, 0.0),
         ("top_p", config.top_p, 0.0),
         ("repeat_penalty", config.repeat_penalty, 0.1),

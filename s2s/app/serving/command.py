@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from s2s.app.signals import handled
 from s2s.config import typed
 from s2s.config.schema import Config
 from s2s.core.untyped import is_mapping
+from s2s.llm.llama import LlamaConfig
 from s2s.models.store import Store
 from s2s.transport.server.config import ServeConfig
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("starlette", "uvicorn", "websockets", "pydantic", "multipart")
 """Modules of the extra `serve` without which nothing is served."""
+MOST_SLOTS = 4
+"""Of the embedded language model, which answers one conversation at a time: each takes 52 MB."""
 
 
 class ServeUnavailable(RuntimeError):
@@ -54,7 +58,9 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     tls = tls_files(settings, store)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
-        models = load_models(config, store, lambda text: console.print(text, markup=False))
+        models = load_models(
+            for_several(config), store, lambda text: console.print(text, markup=False)
+        )
         try:
             metrics = ServerMetrics()
             conversing = Conversing(config, models, metrics)
@@ -67,6 +73,16 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
         finally:
             close_models(models)
     return 0
+
+
+def for_several(config: Config) -> Config:
+    """Settings with which the embedded language model keeps the beginnings of several
+    conversations, unless they say how many."""
+    options = config.llm.options
+    if not isinstance(options, LlamaConfig) or options.slots:
+        return config
+    slots = min(config.serve.max_sessions, MOST_SLOTS)
+    return replace(config, llm=replace(config.llm, options=replace(options, slots=slots)))
 
 
 def check_installed() -> None:

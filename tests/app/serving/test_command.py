@@ -16,6 +16,7 @@ from s2s.app.serving.flags import add_flags, given_settings
 from s2s.config import loader
 from s2s.config.schema import Config
 from s2s.config.typed import SettingError
+from s2s.llm.llama import LlamaConfig
 from s2s.models.store import Store
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.run import bind
@@ -140,3 +141,21 @@ def test_it_shows_the_way_in_for_a_phone(monkeypatch: pytest.MonkeyPatch):
     assert "█" not in told(everywhere, "k", tls=True, terminal=False)
     assert "Without --tls" in told(everywhere, "k")
     assert self_made(Store().folder("tls")).key.is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [([], 4), (["--max-sessions", "2"], 2), (["--max-sessions", "9"], 4)],
+)
+def test_the_language_model_keeps_several_conversations(given: list[str], kept: int) -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser)
+    config = loader.load(flags=given_settings(parser.parse_args(given)))
+    options = command.for_several(config).llm.options
+    assert isinstance(options, LlamaConfig)
+    assert options.slots == kept
+
+
+def test_who_says_how_many_conversations_are_kept_is_obeyed() -> None:
+    config = loader.load(flags=[("--set", "llm.slots", "7")])
+    assert command.for_several(config) == config
