@@ -33,7 +33,7 @@ def never() -> bool:
 
 
 def ramp(start: int, count: int) -> Block:
-    return (np.arange(start, start + count, dtype=np.float32) + 1) / 32768
+    return ((np.arange(start, start + count) + 1) / 32768).astype(np.float32)
 
 
 class Client:
