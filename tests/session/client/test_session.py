@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,27 +9,17 @@ import numpy as np
 import pytest
 
 from s2s.core.answering import ResponseRequest, ToolSchema
-from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ
 from s2s.core.control import (
     DuplicateItem,
-    Hearing,
-    InputEmpty,
     NoSound,
     ResponseActive,
-    SemanticVad,
-    ServerVad,
     UnknownItem,
 )
 from s2s.core.events import (
     AnswerText,
     ResponseDone,
-    ResponseStarted,
     ToolCalled,
-    TurnBegan,
-    TurnCommitted,
-    TurnEnded,
-    TurnTranscript,
-    TurnTranscriptFailed,
 )
 from s2s.core.items import (
     ROOT,
@@ -44,289 +33,21 @@ from s2s.core.items import (
 )
 from s2s.core.markup import Call
 from s2s.core.work import Work
-from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
 from s2s.session.models import Models
-from s2s.session.session import stages_alive
-from s2s.stt.base import SttError, Transcription
 from s2s.testing.client_simulator import ClientSimulation
-from s2s.testing.simulator import SYNTH_HZ, Said, ScriptedChat, tone, with_pauses
+from s2s.testing.simulator import SYNTH_HZ, ScriptedChat
 from s2s.transport.client_playback import ClientSound
+from tests.support.client_sessions import (
+    BY_HAND,
+    LONG,
+    QUESTION,
+    prompt,
+    texts,
+    user,
+)
 
-QUESTION = Said(tone(1.5), "what time is it now")
-SECOND = Said(tone(1.8, 200), "and what about tomorrow then")
-NOD = Said(tone(0.3, 240), "mm-hmm")
-LONG = " ".join(f"Sentence number {n} of a long answer is this." for n in range(8))
-SEMANTIC = Hearing(SemanticVad())
-BY_HAND = Hearing(None)
-
-
-def user(item_id: str, text: str) -> MessageItem:
-    return MessageItem(item_id, "user", (TextPart(text),))
-
-
-def texts(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    return [(m.role, m.content) for m in messages]
-
-
-def prompt(client: ClientSimulation) -> list[tuple[str, str]]:
-    """What the model was shown last."""
-    return texts(client.chat.prompts[-1])
-
-
-# --- turns ---------------------------------------------------------------------------------------
-
-
-def test_a_turn_is_told_once_and_in_order_however_it_was_re_opened() -> None:
-    halting = with_pauses(QUESTION, (0.5, 0.3))
-    with ClientSimulation([halting]).running() as client:
-        client.silence(0.5)
-        client.say(halting)
-        client.silence_until_done()
-    assert client.names(TurnTranscript) == [
-        "SpeechStarted", "TurnBegan", "SpeechStarted", "Heard", "SpeechStopped", "Heard",
-        "SpeechStarted", "Heard", "SpeechStopped", "Heard",
-        "TurnEnded", "TurnCommitted", "ResponseStarted", "AnswerText", "ClientSound", "AnswerText",
-        "ClientSound", "ResponseDone",
-    ][1:]  # fmt: skip
-    (began,) = client.all(TurnBegan)
-    (ended,) = client.all(TurnEnded)
-    (committed,) = client.all(TurnCommitted)
-    assert began.item_id == ended.item_id == committed.item_id == "item_a-1"
-    onset_ms = 512  # the first window of the voice; half a second is no whole number of windows
-    assert began.audio_start_ms == onset_ms - 300
-    said_ms = onset_ms + 1000 * len(halting.audio) // PIPELINE_HZ
-    assert said_ms + 400 <= ended.audio_end_ms <= said_ms + 560
-
-
-def test_words_are_told_as_they_become_sure_and_all_of_them_once() -> None:
-    with ClientSimulation([QUESTION]).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence_until_done()
-    told = client.all(TurnTranscript)
-    assert [each.final for each in told] == [False] * (len(told) - 1) + [True]
-    assert told[-1].text == told[-1].stable == QUESTION.text
-    for earlier, later in itertools.pairwise(told):
-        assert later.stable.startswith(earlier.stable)
-    assert any(each.stable for each in told[:-1])
-
-
-def test_without_transcription_no_words_are_told_and_the_model_reads_them_all_the_same() -> None:
-    hearing = replace(Hearing(), transcribes=False)
-    with ClientSimulation([QUESTION], hearing=hearing).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence_until_done()
-    assert not client.all(TurnTranscript)
-    assert prompt(client)[-1] == ("user", QUESTION.text)
-
-
-def test_a_turn_that_is_not_to_be_answered_is_committed_and_remembered() -> None:
-    hearing = replace(Hearing(), answers=False)
-    with ClientSimulation([QUESTION], hearing=hearing).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(2.0)
-        assert not client.all(ResponseStarted)
-        assert client.all(TurnCommitted)
-        client.ask("resp_mine")
-        client.silence_until_done()
-    assert prompt(client)[-1] == ("user", QUESTION.text)
-    (done,) = client.all(ResponseDone)
-    assert (done.response.response_key, done.status) == ("resp_mine", "completed")
-
-
-def test_a_client_commits_what_it_sent_and_asks() -> None:
-    with ClientSimulation([QUESTION], hearing=BY_HAND).running() as client:
-        with pytest.raises(InputEmpty) as refused:
-            client.session.commit()
-        assert refused.value.heard_ms == 0
-        client.say(QUESTION)
-        client.session.commit()
-        client.ask("resp_mine")
-        client.silence_until_done()
-        client.session.clear_input()
-        with pytest.raises(InputEmpty):
-            client.session.commit()
-    names = client.names()
-    assert names[:2] == ["ResponseStarted", "TurnCommitted"]
-    assert not client.all(TurnBegan)
-    assert prompt(client)[-1] == ("user", QUESTION.text)
-    assert len(client.all(ResponseDone)) == 1
-
-
-def test_what_is_cleared_is_no_turn() -> None:
-    with ClientSimulation([QUESTION]).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.session.clear_input()
-        client.silence(2.0)
-    (ended,) = client.all(TurnEnded)
-    assert ended.dropped
-    assert not client.all(TurnCommitted)
-    assert not client.all(ResponseStarted)
-
-
-@pytest.mark.parametrize("after_s", [0.0, 0.3])
-def test_a_commit_ends_the_turn_that_is_being_said_and_is_no_question(after_s: float) -> None:
-    with ClientSimulation([QUESTION]).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(after_s)
-        committed_s = client.clock.now()
-        client.session.commit()
-        client.silence(2.0)
-        assert not client.all(ResponseStarted)
-        client.ask("resp_mine")
-        client.silence_until_done()
-    assert client.when(TurnCommitted)[0] - committed_s < 0.1
-    assert prompt(client)[-1] == ("user", QUESTION.text)
-
-
-def test_silence_behind_an_answer_is_a_turn_where_the_client_wants_it() -> None:
-    hearing = Hearing(ServerVad(idle_timeout_ms=5000))
-    with ClientSimulation([QUESTION], hearing=hearing).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence_until_done()
-        played_s = client.session.plays_until_s
-        client.silence_until_done(2)
-    idle = client.all(TurnCommitted)[-1]
-    assert idle.idle is not None
-    start_ms, end_ms = idle.idle
-    assert end_ms - start_ms >= 5000
-    assert abs(client.when(TurnCommitted)[-1] - (played_s + 5.0)) < 0.3
-    assert prompt(client)[-1][0] == "assistant"
-
-
-@pytest.mark.parametrize("hearing", [Hearing(), SEMANTIC, BY_HAND], ids=["server", "words", "hand"])
-def test_detection_changes_between_turns(hearing: Hearing) -> None:
-    with ClientSimulation([QUESTION, SECOND], hearing=hearing).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        if hearing is BY_HAND:
-            client.session.commit()
-            client.ask("resp_mine")
-        client.silence_until_done()
-        client.silence(4.0)
-        client.session.set_hearing(Hearing(ServerVad(silence_ms=900)))
-        client.silence(0.5)
-        client.say(SECOND)
-        stopped_s = client.clock.now()
-        client.silence_until_done(2)
-    assert client.when(TurnCommitted)[-1] - stopped_s == pytest.approx(0.9, abs=0.1)
-    assert len({each.item_id for each in client.all(TurnCommitted)}) == 2
-
-
-# --- interruption --------------------------------------------------------------------------------
-
-
-def test_server_vad_interrupts_at_the_onset_and_tells_that_first() -> None:
-    simulation = ClientSimulation([QUESTION, SECOND], answer=lambda _: LONG)
-    simulation.costs = replace(simulation.costs, tts_rtf=0.9)
-    with ClientSimulation(
-        [QUESTION, SECOND], answer=lambda _: LONG, costs=simulation.costs
-    ).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(2.0)
-        onset_s = client.clock.now()
-        client.say(SECOND)
-        client.silence(1.0)
-        client.session.cancel()
-    began_s = client.when(TurnBegan)[1]
-    assert began_s - onset_s < 0.2
-    first = client.all(ResponseDone)[0]
-    assert (first.status, first.reason) == ("cancelled", "turn_detected")
-    told = [each for _, each in client.told]
-    assert told.index(client.all(TurnBegan)[1]) < told.index(first)
-    after = told[told.index(first) :]
-    assert not [e for e in after if isinstance(e, ClientSound) and e.response == first.response]
-    assert LONG.startswith(first.played)
-    assert first.played
-    assert ("assistant", first.played.strip()) in prompt(client)
-
-
-def test_a_nod_over_an_answer_is_not_told_where_words_decide() -> None:
-    with ClientSimulation([QUESTION, NOD], answer=lambda _: LONG, hearing=SEMANTIC).running() as (
-        client
-    ):
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(2.0)
-        client.say(NOD)
-        client.silence(3.0)
-    assert len(client.all(TurnBegan)) == 1
-    assert [each.status for each in client.all(ResponseDone)] == ["completed"]
-
-
-def test_words_over_an_answer_interrupt_it_soon() -> None:
-    costs = replace(ClientSimulation().costs, tts_rtf=0.9)
-    with ClientSimulation(
-        [QUESTION, SECOND], answer=lambda _: LONG, hearing=SEMANTIC, costs=costs
-    ).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(2.0)
-        onset_s = client.clock.now()
-        client.say(SECOND)
-        client.silence(2.0)
-    assert client.when(TurnBegan)[1] - onset_s <= 0.5
-    assert client.all(ResponseDone)[0].reason == "turn_detected"
-    assert client.all(TurnCommitted)[1].item_id == client.all(TurnBegan)[1].item_id
-
-
-def test_speech_that_interrupts_and_has_no_words_ends_though_the_client_sends_no_more() -> None:
-    mumble = Said(tone(0.8, 240), "")
-    with ClientSimulation(
-        [QUESTION, mumble], answer=lambda _: LONG, hearing=SEMANTIC
-    ).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(2.0)
-        client.say(mumble)
-        client.silence(0.2)
-        assert len(client.all(TurnBegan)) == 2
-        client.wait(6.0)
-        assert client.session.quiet
-    began, ended = client.all(TurnBegan)[-1], client.all(TurnEnded)[-1]
-    assert ended.item_id == began.item_id
-    assert ended.dropped
-    assert len(client.all(TurnCommitted)) == 1
-
-
-def test_speech_that_may_not_interrupt_is_a_turn_and_the_answer_goes_on() -> None:
-    hearing = replace(Hearing(), interrupts=False)
-    with ClientSimulation(
-        [QUESTION, SECOND], answer=lambda _: LONG, hearing=hearing
-    ).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence(1.0)
-        client.say(SECOND)
-        client.silence_until_done(2)
-    assert [each.status for each in client.all(ResponseDone)] == ["completed"] * 2
-    assert len(client.all(TurnCommitted)) == 2
-
-
-def test_what_was_believed_unheard_of_a_finished_answer_is_forgotten_when_it_is_interrupted() -> (
-    None
-):
-    with ClientSimulation([QUESTION, SECOND], answer=lambda _: LONG).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence_until_done()
-        assert client.all(ResponseDone)[0].played.strip() == LONG
-        client.silence(3.0)
-        client.say(SECOND)
-        client.silence_until_done(2)
-    role, heard = prompt(client)[-2]
-    assert role == "assistant"
-    assert LONG.startswith(heard)
-    assert 20 < len(heard) < len(LONG) // 2
-
-
-# --- responses on request ------------------------------------------------------------------------
+# --- responses on request -------------------------------------------------------------------------
 
 
 def test_a_response_is_made_of_items_without_a_word_being_said() -> None:
@@ -373,51 +94,6 @@ def test_a_response_has_settings_of_its_own() -> None:
     )
 
 
-def test_a_response_out_of_band_runs_beside_and_leaves_nothing() -> None:
-    with ClientSimulation(answer=lambda question: f"On {question}: {LONG}").running() as client:
-        client.session.insert(user("item_x", "hello"))
-        client.ask("resp_mine")
-        given = (user("", "classify this"),)
-        answering = replace(client.answering, spoken=False)
-        client.session.respond(
-            ResponseRequest("resp_beside", answering, given, in_conversation=False)
-        )
-        client.session.respond(
-            ResponseRequest("resp_aloud", client.answering, given, in_conversation=False)
-        )
-        client.wait(40.0)
-        with pytest.raises(UnknownItem):
-            client.session.retrieve(answer_item_id("resp_beside"))
-    keys = {each.response.response_key: each.status for each in client.all(ResponseDone)}
-    assert keys == dict.fromkeys(("resp_mine", "resp_beside", "resp_aloud"), "completed")
-    heard = {each.response.response_key for each in client.all(ClientSound)}
-    assert heard == {"resp_mine", "resp_aloud"}
-    written = "".join(
-        each.text for each in client.all(AnswerText)
-        if each.response.response_key == "resp_beside"
-    )  # fmt: skip
-    assert written == f"On classify this: {LONG}"
-
-
-def test_speech_does_not_interrupt_a_response_out_of_band_and_a_cancel_does() -> None:
-    costs = replace(ClientSimulation().costs, tts_rtf=0.9)
-    with ClientSimulation([QUESTION], answer=lambda _: LONG, costs=costs).running() as client:
-        for key in ("resp_one", "resp_two"):
-            client.session.respond(
-                ResponseRequest(key, client.answering, (user("", "x"),), in_conversation=False)
-            )
-        client.silence(2.0)
-        client.say(QUESTION)
-        assert not client.all(ResponseDone)
-        assert client.session.cancel("resp_one")
-        assert not client.session.cancel("resp_one")
-        assert client.all(ResponseDone)[0].reason == "client_cancelled"
-        client.silence_until_done(3, at_most_s=120)
-    done = {each.response.response_key: each.status for each in client.all(ResponseDone)}
-    assert done["resp_one"] == "cancelled"
-    assert done["resp_two"] == "completed"
-
-
 @pytest.mark.parametrize("after_s", [0.0, 0.05, 0.3, 1.0])
 def test_a_cancelled_response_ends_before_the_cancel_returns(after_s: float) -> None:
     costs = replace(ClientSimulation().costs, tts_rtf=0.9)
@@ -448,70 +124,7 @@ def test_a_response_waits_for_the_words_that_were_committed_before_it() -> None:
     assert prompt(client)[-1] == ("user", QUESTION.text)
 
 
-# --- failures ------------------------------------------------------------------------------------
-
-
-@dataclass
-class FailingChat(ScriptedChat):
-    """Fails the first time."""
-
-    def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        stop: object = None,
-        work: Urgency = lambda: Work.FIRST_SOUND,
-        options: ChatOptions = PLAIN,
-    ) -> Iterator[str]:
-        self.prompts.append(list(messages))
-        if len(self.prompts) == 1:
-            raise LlmError("no model here")
-        yield "Here I am."
-
-
-def failing(models: Models) -> Models:
-    chat = models.chat
-    assert isinstance(chat, ScriptedChat)
-    return replace(models, chat=FailingChat(chat.clock, chat.costs, chat.answer))
-
-
-def test_a_model_that_fails_fails_its_response_without_a_word() -> None:
-    with ClientSimulation(models=failing).running() as client:
-        for key in ("resp_one", "resp_two"):
-            client.session.insert(user(f"item_{key[5:]}", "hello"))
-            client.ask(key)
-            client.wait(1.0)
-    failed, fine = client.all(ResponseDone)
-    assert (failed.status, failed.error) == ("failed", "no model here")
-    assert fine.status == "completed"
-    assert {each.response.response_key for each in client.all(ClientSound)} == {"resp_two"}
-
-
-class Deaf:
-    """Hears nothing at all."""
-
-    def transcribe(self, audio: Block, **_: object) -> Transcription:
-        raise SttError("not today")
-
-    def warm(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def test_words_that_cannot_be_written_down_are_told_and_their_answer_fails() -> None:
-    def deaf(models: Models) -> Models:
-        return replace(models, transcriber=Deaf())
-
-    with ClientSimulation([QUESTION], models=deaf).running() as client:
-        client.silence(0.5)
-        client.say(QUESTION)
-        client.silence_until_done()
-    (failure,) = client.all(TurnTranscriptFailed)
-    assert "not today" in failure.error
-    assert client.all(ResponseDone)[0].status == "failed"
-
-
-# --- tools ---------------------------------------------------------------------------------------
+# --- tools ----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -564,7 +177,7 @@ def test_tools_are_called_with_ids_and_what_they_give_is_part_of_the_history() -
     assert "".join(each.text for each in client.all(AnswerText)) == "It is fine."
 
 
-# --- items ---------------------------------------------------------------------------------------
+# --- items ----------------------------------------------------------------------------------------
 
 
 def test_items_are_put_in_front_behind_and_at_the_end_and_taken_out() -> None:
@@ -677,40 +290,3 @@ def assert_sound(item: Item, expected: np.ndarray) -> None:
     audio = sound_of(item).audio
     assert audio is not None
     np.testing.assert_allclose(audio, expected, atol=1 / 32000)
-
-
-# --- the end -------------------------------------------------------------------------------------
-
-
-def test_a_closed_session_leaves_no_thread_and_tells_nothing_more() -> None:
-    before = stages_alive()
-    with ClientSimulation([QUESTION], answer=lambda _: LONG).running() as client:
-        client.session.insert(user("item_x", "hello"))
-        client.ask("resp_mine")
-        client.session.respond(
-            ResponseRequest("resp_b", client.answering, (user("", "x"),), in_conversation=False)
-        )
-        client.silence(0.3)
-        assert len([name for name in stages_alive() if name != "s2s-beside"]) <= len(before) + 5
-    count = len(client.told)
-    client.wait(5.0)
-    assert len(client.told) == count
-    assert stages_alive() == before
-    done = client.all(ResponseDone)
-    assert sorted(str(each.response.response_key) for each in done) == ["resp_b", "resp_mine"]
-
-
-def test_a_later_session_goes_on_with_the_conversation() -> None:
-    simulation = ClientSimulation()
-    with simulation.running("a") as client:
-        client.session.insert(user("item_x", "hello"))
-        client.ask("resp_mine")
-        client.wait(5.0)
-    kept = client.session.kept
-    with simulation.running("a", kept=kept) as client:
-        client.session.insert(user("item_y", "again"))
-        client.ask("resp_next")
-        client.wait(1.0)
-        with pytest.raises(NoSound):
-            client.session.truncate(answer_item_id("resp_mine"), 0)
-    assert [role for role, _ in prompt(client)] == ["system", "user", "assistant", "user"]

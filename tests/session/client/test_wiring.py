@@ -1,0 +1,129 @@
+"""The stages of a client's session together: what fails, and what is left at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from s2s.core.answering import ResponseRequest
+from s2s.core.audio import Block
+from s2s.core.control import (
+    NoSound,
+)
+from s2s.core.events import (
+    ResponseDone,
+    TurnTranscriptFailed,
+)
+from s2s.core.items import (
+    answer_item_id,
+)
+from s2s.core.work import Work
+from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
+from s2s.session.models import Models
+from s2s.session.session import stages_alive
+from s2s.stt.base import SttError, Transcription
+from s2s.testing.client_simulator import ClientSimulation
+from s2s.testing.simulator import ScriptedChat
+from s2s.transport.client_playback import ClientSound
+from tests.support.client_sessions import (
+    LONG,
+    QUESTION,
+    prompt,
+    user,
+)
+
+
+@dataclass
+class FailingChat(ScriptedChat):
+    """Fails the first time."""
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: object = None,
+        work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
+    ) -> Iterator[str]:
+        self.prompts.append(list(messages))
+        if len(self.prompts) == 1:
+            raise LlmError("no model here")
+        yield "Here I am."
+
+
+def failing(models: Models) -> Models:
+    chat = models.chat
+    assert isinstance(chat, ScriptedChat)
+    return replace(models, chat=FailingChat(chat.clock, chat.costs, chat.answer))
+
+
+def test_a_model_that_fails_fails_its_response_without_a_word() -> None:
+    with ClientSimulation(models=failing).running() as client:
+        for key in ("resp_one", "resp_two"):
+            client.session.insert(user(f"item_{key[5:]}", "hello"))
+            client.ask(key)
+            client.wait(1.0)
+    failed, fine = client.all(ResponseDone)
+    assert (failed.status, failed.error) == ("failed", "no model here")
+    assert fine.status == "completed"
+    assert {each.response.response_key for each in client.all(ClientSound)} == {"resp_two"}
+
+
+class Deaf:
+    """Hears nothing at all."""
+
+    def transcribe(self, audio: Block, **_: object) -> Transcription:
+        raise SttError("not today")
+
+    def warm(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_words_that_cannot_be_written_down_are_told_and_their_answer_fails() -> None:
+    def deaf(models: Models) -> Models:
+        return replace(models, transcriber=Deaf())
+
+    with ClientSimulation([QUESTION], models=deaf).running() as client:
+        client.silence(0.5)
+        client.say(QUESTION)
+        client.silence_until_done()
+    (failure,) = client.all(TurnTranscriptFailed)
+    assert "not today" in failure.error
+    assert client.all(ResponseDone)[0].status == "failed"
+
+
+def test_a_closed_session_leaves_no_thread_and_tells_nothing_more() -> None:
+    before = stages_alive()
+    with ClientSimulation([QUESTION], answer=lambda _: LONG).running() as client:
+        client.session.insert(user("item_x", "hello"))
+        client.ask("resp_mine")
+        client.session.respond(
+            ResponseRequest("resp_b", client.answering, (user("", "x"),), in_conversation=False)
+        )
+        client.silence(0.3)
+        assert len([name for name in stages_alive() if name != "s2s-beside"]) <= len(before) + 5
+    count = len(client.told)
+    client.wait(5.0)
+    assert len(client.told) == count
+    assert stages_alive() == before
+    done = client.all(ResponseDone)
+    assert sorted(str(each.response.response_key) for each in done) == ["resp_b", "resp_mine"]
+
+
+def test_a_later_session_goes_on_with_the_conversation() -> None:
+    simulation = ClientSimulation()
+    with simulation.running("a") as client:
+        client.session.insert(user("item_x", "hello"))
+        client.ask("resp_mine")
+        client.wait(5.0)
+    kept = client.session.kept
+    with simulation.running("a", kept=kept) as client:
+        client.session.insert(user("item_y", "again"))
+        client.ask("resp_next")
+        client.wait(1.0)
+        with pytest.raises(NoSound):
+            client.session.truncate(answer_item_id("resp_mine"), 0)
+    assert [role for role, _ in prompt(client)] == ["system", "user", "assistant", "user"]
