@@ -15,7 +15,6 @@ from s2s.app.serving.command import ServeUnavailable, model_names, tell, tls_fil
 from s2s.app.serving.flags import add_flags, given_settings
 from s2s.config import loader
 from s2s.config.schema import Config
-from s2s.config.typed import SettingError
 from s2s.llm.llama import LlamaConfig
 from s2s.models.store import Store
 from s2s.transport.server.config import ServeConfig
@@ -32,27 +31,6 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise AssertionError("models were loaded")
 
     monkeypatch.setattr(command, "load_models", loaded)
-
-
-def settings(*arguments: str) -> ServeConfig:
-    parser = argparse.ArgumentParser()
-    add_flags(parser)
-    return loader.load(flags=given_settings(parser.parse_args(arguments))).serve
-
-
-def test_flags_are_settings():
-    made = settings("--host", "0.0.0.0", "--port", "9", "--max-sessions", "3", "--insecure")
-    assert (made.host, made.port, made.max_sessions, made.insecure) == ("0.0.0.0", 9, 3, True)
-    assert not made.secure
-    assert settings("--tls").tls
-    own = settings("--tls", "a.pem", "b.pem")
-    assert (own.tls_cert, own.tls_key, own.secure) == ("a.pem", "b.pem", True)
-    assert settings() == ServeConfig()
-
-
-def test_one_file_is_no_certificate_with_its_key():
-    with pytest.raises(SettingError, match="got 1 files"):
-        settings("--tls", "a.pem")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,8 @@ def test_sound_has_left_when_the_outlet_returns() -> None:
     turns = SpeculativeTurns(clock)
     state = SessionState(CancelScope(clock), turns, clock, Metrics(), events.append)
     playback = ClientPlayback(clock, 24_000, sounds.append, lambda: None)
-    sender = Sender(playback, state, lambda *_: None, failure_heard=False)
+    heard: list[str] = []
+    sender = Sender(playback, state, lambda _, text, __: heard.append(text), failure_heard=False)
     turns.observe(TURN, grace_until_s=0.0)
     turns.commit(TURN)
     response = ResponseId("t1", 0, 0, "resp_1")
@@ -123,3 +124,4 @@ def test_sound_has_left_when_the_outlet_returns() -> None:
         sender.on_played(report)
     (done,) = [each for each in events if isinstance(each, ResponseDone)]
     assert (done.status, done.played) == ("completed", "hi")
+    assert heard == ["hi"]
