@@ -18,9 +18,6 @@ ELSEWHERE = {
     "tts/qwen3/checkpoint/__init__.py": "a door of a library: tests/tts/qwen3/test_door.py",
 }
 """Modules that have no test of their own, and why."""
-ISSUE_16 = ("bench/load/",)
-"""The server and its sessions, which are being built: tested by what they do together, until each
-module has tests of its own. Nothing is added here."""
 
 
 def statements(source: str) -> int:
@@ -48,7 +45,7 @@ def home_of(module: str) -> Path:
 
 @pytest.mark.parametrize("module", sorted(SOURCES))
 def test_a_module_with_logic_has_tests_where_it_is(module: str) -> None:
-    if module in ELSEWHERE or module.startswith(ISSUE_16):
+    if module in ELSEWHERE:
         return
     if not has_logic(SOURCES[module].read_text(encoding="utf-8")):
         return

@@ -64,8 +64,12 @@ class Talk:
         if seconds:
             self.answers.sound({"item_id": item, "delta": delta(seconds)})
 
-    def done(self, status: str = "completed", response: str = "r1", **details: object) -> None:
-        told: dict[str, object] = {"id": response, "status": status, "status_details": details}
+    def done(self, status: str = "completed", response: str = "r1", error: object = None) -> None:
+        told: dict[str, object] = {
+            "id": response,
+            "status": status,
+            "status_details": {"error": error},
+        }
         self.answers.done({"response": told})
 
     def play(self, seconds: float) -> None:
@@ -205,7 +209,7 @@ def test_how_an_answer_ended_is_told(
 ) -> None:
     talk = Talk()
     talk.begin()
-    talk.done(status, **details)
+    talk.done(status, error=details.get("error"))
     done = talk.take()[-1]
     assert isinstance(done, ResponseDone)
     assert (done.status, done.error) == (told, error)
