@@ -47,7 +47,8 @@ class Standstill:
         progress = sum(stage.sent for stage in stages) + playback.played_samples
         if not self._watchdog.stalled(now_s, progress, owed):
             return None
-        stuck = next((stage.name for stage in stages if not stage.idle), "playback")
+        # The last one: what is before it waits for it, or hears sound that still comes in.
+        stuck = next((stage.name for stage in reversed(stages) if not stage.idle), "playback")
         return f"nothing came from {stuck} for {self._patience_s:g} s"
 
     def take_asked(self) -> TurnId | None:

@@ -42,6 +42,15 @@ def test_a_stage_that_is_stuck_is_named_once() -> None:
     assert standstill.take_asked() is None
 
 
+def test_who_hears_sound_or_waits_for_the_stuck_one_is_not_named() -> None:
+    standstill = Standstill(30.0)
+    standstill.on_event(SpeechStopped(TURN, 0.0))
+    stages = [FakeStage("turns", idle=False), FakeStage("stt"), FakeStage("llm", idle=False),
+              FakeStage("tts")]  # fmt: skip
+    assert not looked(standstill, 0.0, *stages)
+    assert looked(standstill, 31.0, *stages) == "nothing came from llm for 30 s"
+
+
 def test_what_moves_is_not_stuck() -> None:
     standstill = Standstill(30.0)
     standstill.on_event(SpeechStopped(TURN, 0.0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -17,8 +18,12 @@ from s2s.core.events import (
 from s2s.core.items import (
     answer_item_id,
 )
+from s2s.llm.base import ChatMessage, LlmError
+from s2s.session.models import Models
 from s2s.testing.client_simulator import ClientSimulation
+from s2s.testing.simulator import ScriptedChat, ScriptedSynthesizer
 from s2s.transport.client_playback import ClientSound
+from s2s.tts.base import AudioChunk, TtsError
 from tests.support.client_sessions import (
     LONG,
     QUESTION,
@@ -69,3 +74,57 @@ def test_speech_does_not_interrupt_a_response_out_of_band_and_a_cancel_does() ->
     done = {each.response.response_key: each.status for each in client.all(ResponseDone)}
     assert done["resp_one"] == "cancelled"
     assert done["resp_two"] == "completed"
+
+
+@dataclass
+class Hoarse(ScriptedSynthesizer):
+    """Cannot say a word."""
+
+    def synthesize(self, text: str, **_: object) -> Iterator[AudioChunk]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        raise TtsError("the voice is hoarse")
+
+
+@dataclass
+class Speechless(ScriptedChat):
+    """Cannot write a word."""
+
+    def stream(self, messages: Sequence[ChatMessage], **_: object) -> Iterator[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        raise LlmError("no model here")
+
+
+def hoarse(models: Models) -> Models:
+    voice = models.synthesizer
+    assert isinstance(voice, ScriptedSynthesizer)
+    return replace(models, synthesizer=Hoarse(voice.clock, voice.costs))
+
+
+def speechless(models: Models) -> Models:
+    chat = models.chat
+    assert isinstance(chat, ScriptedChat)
+    return replace(models, chat=Speechless(chat.clock, chat.costs, chat.answer))
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"), [(hoarse, "the voice is hoarse"), (speechless, "no model here")]
+)
+def test_a_model_that_fails_fails_the_response_and_the_session_goes_on(
+    broken: Callable[[Models], Models], error: str
+) -> None:
+    with ClientSimulation(models=broken).running() as client:
+        for key in ("resp_one", "resp_two"):
+            client.session.respond(
+                ResponseRequest(key, client.answering, (user("", "x"),), in_conversation=False)
+            )
+            client.wait(5.0)
+            assert not client.session.cancel(key)
+    done = client.all(ResponseDone)
+    assert [each.response.response_key for each in done] == ["resp_one", "resp_two"]
+    assert {each.status for each in done} == {"failed"}
+    assert all(each.error is not None and error in each.error for each in done)
+    assert not client.all(ClientSound)
+
+
+def test_a_response_that_nobody_knows_is_not_cancelled() -> None:
+    with ClientSimulation().running() as client:
+        assert not client.session.cancel("resp_nobody")
+    assert client.told == []

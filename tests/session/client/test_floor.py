@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from s2s.core.cancel import CancelScope
+from s2s.core.clock import ManualClock
 from s2s.core.control import (
     Hearing,
 )
 from s2s.core.events import (
+    AnswerText,
+    Event,
     ResponseDone,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
 )
+from s2s.core.messages import ResponseId, TurnId
+from s2s.core.metrics import Metrics
+from s2s.core.speculation import SpeculativeTurns
+from s2s.core.state import SessionState
+from s2s.llm.conversation import ConversationItems
+from s2s.session.client.floor import ClientFloor, HeardFloor
+from s2s.session.client.telling import TurnTelling
+from s2s.session.recent_speech import RecentSpeech
 from s2s.testing.client_simulator import ClientSimulation
 from s2s.testing.simulator import Said, tone
-from s2s.transport.client_playback import ClientSound
+from s2s.transport.client_playback import ClientPlayback, ClientSound
+from s2s.transport.sender import Sender
 from tests.support.client_sessions import (
     LONG,
     NOD,
@@ -129,3 +145,133 @@ def test_what_was_believed_unheard_of_a_finished_answer_is_forgotten_when_it_is_
     assert role == "assistant"
     assert LONG.startswith(heard)
     assert 20 < len(heard) < len(LONG) // 2
+
+
+# --- by itself -----------------------------------------------------------------------------------
+
+
+RESPONSE = ResponseId("t1", 0, 0, "resp_1")
+
+
+class Rig:
+    """A floor on which one answer is spoken."""
+
+    def __init__(self) -> None:
+        clock = ManualClock()
+        self.clock = clock
+        self.events: list[Event] = []
+        self.recent = RecentSpeech()
+        turns = SpeculativeTurns(clock)
+        state = SessionState(CancelScope(clock), turns, clock, Metrics(), self.events.append)
+        self.state = state
+        self.playback = ClientPlayback(clock, 1000, lambda _: None, lambda: None)
+        self.items = ConversationItems(
+            "sys", max_turns=9, max_tokens=999, count_tokens=lambda text: len(text.split())
+        )
+        self.sender = Sender(self.playback, state, self.items.played, failure_heard=False)
+        self.telling = TurnTelling(self.events.append, self.items.committed, lambda: True)
+        self.floor = ClientFloor(
+            self.playback, self.sender, self.recent, state, self.items, self.telling
+        )
+        turns.observe(RESPONSE.turn, grace_until_s=0.0)
+        turns.commit(RESPONSE.turn)
+        self.interrupted = 0
+
+    def heard(self, *, overlaps: bool = True, interrupts: bool = True) -> HeardFloor:
+        return HeardFloor(self.floor, self._note, overlaps=overlaps, interrupts=interrupts)
+
+    def speak(self) -> None:
+        self.sender.responses.open(RESPONSE)
+        self.playback.write(np.zeros(500, np.float32), RESPONSE, "Are you", stale=lambda: False)
+        self.playback.write(
+            np.zeros(500, np.float32), RESPONSE, "Are you there?", stale=lambda: False
+        )
+        self.recent.on_event(AnswerText(RESPONSE, "Are you there?"))
+        self.clock.wait_until(self.clock.now() + 0.6)
+
+    def ends(self) -> list[tuple[str, str, str | None, str | None]]:
+        done = [each for each in self.events if isinstance(each, ResponseDone)]
+        return [(each.status, each.played, each.error, each.reason) for each in done]
+
+    def _note(self) -> None:
+        self.interrupted += 1
+
+
+def test_who_speaks_last_has_the_floor_until_it_is_ended() -> None:
+    rig = Rig()
+    assert not rig.floor.playing
+    assert rig.floor.active is None
+    rig.speak()
+    assert rig.floor.playing
+    assert rig.floor.active == RESPONSE
+    assert rig.floor.heard_text == "Are you"
+    rig.floor.end("client_cancelled")
+    assert not rig.floor.playing
+    assert rig.floor.active is None
+    assert rig.ends() == [("cancelled", "Are you", None, "client_cancelled")]
+    rig.floor.end("client_cancelled")
+    assert len(rig.ends()) == 1
+
+
+def test_what_is_given_up_fails_with_the_reason() -> None:
+    rig = Rig()
+    rig.speak()
+    rig.floor.give_up("nothing came")
+    assert rig.ends() == [("failed", "Are you", "nothing came", None)]
+    assert rig.state.is_silenced("t1")
+    rig.floor.give_up("again")
+    assert len(rig.ends()) == 1
+
+
+def test_an_interruption_takes_back_what_is_owed_too() -> None:
+    rig = Rig()
+    rig.telling.sent(TurnId("t2", 0), 1.0, answered=True)
+    rig.telling.committed(TurnId("t2", 0))
+    assert rig.telling.owed == ["t2"]
+    rig.floor.interrupt()
+    assert rig.telling.owed == []
+    assert rig.state.is_silenced("t2")
+
+
+def test_where_words_decide_the_answer_is_known_to_play() -> None:
+    rig = Rig()
+    rig.speak()
+    floor = rig.heard(overlaps=True)
+    assert floor.playing
+    assert floor.asks  # it asked: a short answer counts
+    assert floor.is_own_voice("are you there")
+    assert floor.other_words("are you there") == ""
+    assert floor.other_words("what is the time now") == "what is the time now"
+
+
+def test_where_every_onset_counts_nothing_is_judged() -> None:
+    rig = Rig()
+    rig.speak()
+    floor = rig.heard(overlaps=False)
+    assert not floor.playing
+    assert floor.asks
+    assert not floor.is_own_voice("are you there")
+
+
+@pytest.mark.parametrize("way", ["pause", "interrupt"])
+@pytest.mark.parametrize("interrupts", [True, False])
+def test_it_is_told_before_and_ends_only_what_may_be_interrupted(
+    way: str, interrupts: bool
+) -> None:
+    rig = Rig()
+    rig.speak()
+    floor = rig.heard(interrupts=interrupts)
+    for each in (floor.duck, floor.restore, floor.take_back, floor.own_voice_heard):
+        each()
+    assert rig.ends() == []
+    {"pause": floor.pause, "interrupt": floor.interrupt}[way]()
+    assert rig.interrupted == 1
+    expected = [("cancelled", "Are you", None, "turn_detected")]
+    assert rig.ends() == (expected if interrupts else [])
+
+
+def test_what_was_not_meant_is_forgotten() -> None:
+    rig = Rig()
+    rig.items.user(TurnId("t5", 0), "not you")
+    rig.heard().forget(TurnId("t5", 0))
+    assert rig.items.items() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
@@ -14,6 +14,7 @@ from s2s.core.control import (
 )
 from s2s.core.events import (
     ResponseDone,
+    TurnCommitted,
     TurnTranscriptFailed,
 )
 from s2s.core.items import (
@@ -21,6 +22,7 @@ from s2s.core.items import (
 )
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
+from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import stages_alive
 from s2s.stt.base import SttError, Transcription
@@ -127,3 +129,78 @@ def test_a_later_session_goes_on_with_the_conversation() -> None:
         with pytest.raises(NoSound):
             client.session.truncate(answer_item_id("resp_mine"), 0)
     assert [role for role, _ in prompt(client)] == ["system", "user", "assistant", "user"]
+
+
+@dataclass
+class HangingChat(ScriptedChat):
+    """Says nothing the first time, until it is stopped."""
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work: Urgency = lambda: Work.FIRST_SOUND,
+        options: ChatOptions = PLAIN,
+    ) -> Iterator[str]:
+        self.prompts.append(list(messages))
+        while len(self.prompts) == 1 and not stop():
+            self.clock.wait_until(self.clock.now() + 0.1)
+        yield "Here I am."
+
+
+def hanging(models: Models) -> Models:
+    chat = models.chat
+    assert isinstance(chat, ScriptedChat)
+    return replace(models, chat=HangingChat(chat.clock, chat.costs, chat.answer))
+
+
+PATIENCE_S = 5.0
+
+
+def test_an_answer_that_was_asked_for_and_stands_still_is_given_up() -> None:
+    config = SessionConfig(standstill_s=PATIENCE_S)
+    with ClientSimulation(models=hanging, config=config).running() as client:
+        client.session.insert(user("item_x", "hello"))
+        client.ask("resp_one")
+        client.wait(PATIENCE_S + 1.0)
+        (failed,) = client.all(ResponseDone)
+        assert (failed.response.response_key, failed.status) == ("resp_one", "failed")
+        assert failed.error == f"nothing came from llm for {PATIENCE_S:g} s"
+        assert PATIENCE_S <= client.when(ResponseDone)[0] < PATIENCE_S + 1.0
+        client.ask("resp_two")
+        client.wait(5.0)
+    assert [each.status for each in client.all(ResponseDone)] == ["failed", "completed"]
+    assert {each.response.response_key for each in client.all(ClientSound)} == {"resp_two"}
+
+
+def test_an_answer_to_a_turn_that_never_begins_is_told_to_have_failed() -> None:
+    config = SessionConfig(standstill_s=PATIENCE_S)
+    with ClientSimulation([QUESTION], models=hanging, config=config).running() as client:
+        client.silence(0.5)
+        client.say(QUESTION)
+        client.silence_until_done(at_most_s=3 * PATIENCE_S)
+        client.ask("resp_two")
+        client.wait(5.0)
+    failed, fine = client.all(ResponseDone)
+    assert (failed.status, fine.status) == ("failed", "completed")
+    assert failed.error is not None
+    assert failed.error.startswith("nothing came from llm")
+    assert client.names().index("TurnCommitted") < client.names().index("ResponseDone")
+
+
+def test_ids_of_turns_and_calls_go_on_where_the_session_before_ended() -> None:
+    simulation = ClientSimulation([QUESTION])
+    with simulation.running("a") as client:
+        client.silence(0.5)
+        client.say(QUESTION)
+        client.silence_until_done()
+    kept = client.session.kept
+    assert kept.numbers.turns == 1
+    with simulation.running("a", kept=kept) as client:
+        client.silence(0.5)
+        client.say(QUESTION)
+        client.silence_until_done(2)
+    committed = [each.item_id for each in client.all(TurnCommitted)]
+    assert committed == ["item_a-1", "item_a-2"]
+    assert len({each.response for each in client.all(ResponseDone)}) == 2
