@@ -38,12 +38,16 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"\.ci/run|basedpyright", "is what runs these tests"),
     (r"python -m s2s voices add piper:", "fetches"),
     (r"python -m s2s voices add \w+ --record", "microphone"),
+    (r"python -m s2s voices me$", "microphone"),
     (r"python -m s2s bench voice", "full-size weights: heard back, random ones say nothing"),
     (r"python -m s2s bench recorded", "full-size weights: a recorded run of theirs"),
     (r"python -m s2s( --(?!.*--input).*)?( +#.*)?$", "microphone"),
     (r'python -m s2s say "[^"]*"$', "loudspeaker"),
     (r"python -m s2s devices", "microphone"),
-    (r"(S2S_API_KEY=\S+ )?python -m s2s serve|export S2S_API_KEY", "serves until it is stopped"),
+    (
+        r"(S2S_API_KEY=\S+ )?(python -m )?s2s serve|export S2S_API_KEY",
+        "serves until it is stopped",
+    ),
     (r"python -m s2s talk --url", "another machine: tests/app/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
@@ -63,7 +67,9 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(tests\.support\.documents)", r"\1 --check"),
     (r"(bench random)( --count \d+)?", r"\1 --count 20"),
     (r"(bench conversation)", r"\1 --turns 4"),
-    (r"(s2s\.bench\.load) .*", r"\1 --sessions 1 --seconds 3"),
+    (r"(s2s\.bench\.load) --sessions \S+ --turns \d+", r"\1 --sessions 1 --seconds 3"),
+    (r"(s2s\.bench\.load\.wire)", r"\1 --rounds 1"),
+    (r"(benchmark_only_my_voice\.py .*)--each 10", r"\1--each 1 --part 1/60"),
     (r"(bench parity .*)", r"\1 --frames 4"),
     (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1"),
     (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1"),
