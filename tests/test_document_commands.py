@@ -39,6 +39,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python -m s2s voices add piper:", "fetches"),
     (r"python -m s2s voices add \w+ --record", "microphone"),
     (r"python -m s2s voices me$", "microphone"),
+    (r"python scripts/benchmark_open_speakers\.py", "recordings that a Debian package installs"),
     (r"python -m s2s bench voice", "full-size weights: heard back, random ones say nothing"),
     (r"python -m s2s bench recorded", "full-size weights: a recorded run of theirs"),
     (r"python -m s2s( --(?!.*--input).*)?( +#.*)?$", "microphone"),

@@ -84,7 +84,12 @@ class Turn:
 
 def sentences(folder: Path) -> dict[str, str]:
     """Prompts that are one whole sentence of at least four words: name -> text."""
-    listing = next(folder.rglob("core-sounds-en.txt.gz"))
+    listing = next(folder.rglob("core-sounds-en.txt.gz"), None)
+    if listing is None:
+        raise SystemExit(
+            f"{folder} holds no core-sounds-en.txt.gz: name the folder in which make_turn_audio.py "
+            "unpacked its Debian packages"
+        )
     found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
         name, _, text = line.partition(":")
@@ -99,7 +104,12 @@ def sentences(folder: Path) -> dict[str, str]:
 
 def whole_prompts(folder: Path) -> dict[str, str]:
     """Prompts of several sentences, or of one said as a list, that `sentences` leaves out."""
-    listing = next(folder.rglob("core-sounds-en.txt.gz"))
+    listing = next(folder.rglob("core-sounds-en.txt.gz"), None)
+    if listing is None:
+        raise SystemExit(
+            f"{folder} holds no core-sounds-en.txt.gz: name the folder in which make_turn_audio.py "
+            "unpacked its Debian packages"
+        )
     single = sentences(folder)
     found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
