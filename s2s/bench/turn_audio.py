@@ -82,14 +82,20 @@ class Turn:
     speech_end: int
 
 
-def sentences(folder: Path) -> dict[str, str]:
-    """Prompts that are one whole sentence of at least four words: name -> text."""
-    listing = next(folder.rglob("core-sounds-en.txt.gz"), None)
-    if listing is None:
+def _listing(folder: Path) -> Path:
+    """What the prompts say, as their package has it; where it is not, the program ends."""
+    found = next(folder.rglob("core-sounds-en.txt.gz"), None)
+    if found is None:
         raise SystemExit(
             f"{folder} holds no core-sounds-en.txt.gz: name the folder in which make_turn_audio.py "
             "unpacked its Debian packages"
         )
+    return found
+
+
+def sentences(folder: Path) -> dict[str, str]:
+    """Prompts that are one whole sentence of at least four words: name -> text."""
+    listing = _listing(folder)
     found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
         name, _, text = line.partition(":")
@@ -104,12 +110,7 @@ def sentences(folder: Path) -> dict[str, str]:
 
 def whole_prompts(folder: Path) -> dict[str, str]:
     """Prompts of several sentences, or of one said as a list, that `sentences` leaves out."""
-    listing = next(folder.rglob("core-sounds-en.txt.gz"), None)
-    if listing is None:
-        raise SystemExit(
-            f"{folder} holds no core-sounds-en.txt.gz: name the folder in which make_turn_audio.py "
-            "unpacked its Debian packages"
-        )
+    listing = _listing(folder)
     single = sentences(folder)
     found: dict[str, str] = {}
     for line in gzip.decompress(listing.read_bytes()).decode("utf-8").splitlines():
