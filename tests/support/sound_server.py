@@ -130,6 +130,7 @@ class SoundServer:
         finally:
             watch.kill()
             watch.wait()
+            watch.stdout.close()
 
     def wait_a_recording(self, sink: str, recording: Path) -> None:
         """Return when a sound file was played into a sink: that long."""
@@ -205,6 +206,9 @@ class Program:
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
+        self._reader.join()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def _next(self) -> str | None:
         try:
