@@ -10,6 +10,8 @@ import pytest
 from s2s.core.audio import Block, read_wav
 
 DATA = Path(__file__).parents[1] / "data"
+WORDS_0880 = "he was not an ill disposed young man"
+"""Said in librivox_0880.wav."""
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ Golden values: tests/support/make_golden_qwen3.py with qwen-tts 0.1.1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
-from s2s.tts.qwen3.checkpoint.spec import Generation, Spec, read_spec
+from s2s.tts.qwen3.checkpoint.spec import Generation, Spec
 from s2s.tts.qwen3.engine.decode_loop import (
     Frame,
     FrameReport,
@@ -25,77 +23,23 @@ from s2s.tts.qwen3.engine.decode_loop import (
     frames,
     prefill,
 )
-from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.engine.stop_rules import StopReason
 from s2s.tts.qwen3.interfaces import Floats, Ids, never
-from s2s.tts.qwen3.reference import Cache, ReferenceEmbeddings, ReferencePredictor, ReferenceTalker
-from s2s.tts.qwen3.sampling import Sampling
-from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Reference, Request
-from s2s.tts.qwen3.text.tokenizer import Tokenizer
-from tests.support.qwen3_golden import GOLDEN, arrays
-
-CASES = [(kind, case) for kind, cases in GOLDEN["cases"].items() for case in cases]
-
-
-GREEDY = Sampling(greedy=True)
-
-
-def cases(record: str | None = None) -> Any:
-    chosen = [(k, c) for k, c in CASES if record is None or c.get("record") == record]
-    return pytest.mark.parametrize(
-        ("kind", "case"), chosen, ids=[f"{kind}-{case['name']}" for kind, case in chosen]
-    )
-
-
-@dataclass(frozen=True)
-class Model:
-    """The reference backend on one tiny checkpoint."""
-
-    language: LanguageModel[Cache, Cache]
-    predictor: ReferencePredictor
-    prompts: PromptBuilder
+from s2s.tts.qwen3.text.prompt import Prompt
+from tests.tts.qwen3.reference_model import (
+    CASES,
+    GREEDY,
+    Model,
+    cases,
+    golden,
+    open_model,
+    prompt_of,
+)
 
 
 @pytest.fixture(scope="module")
 def model_of(tiny_qwen3: Callable[[str], Path]) -> Callable[[str], Model]:
-    @lru_cache
-    def load(kind: str) -> Model:
-        folder = tiny_qwen3(kind)
-        spec = read_spec(folder)
-        weights = open_checkpoint(folder, spec)
-        embeddings = ReferenceEmbeddings(spec, weights)
-        predictor = ReferencePredictor(spec, weights)
-        return Model(
-            LanguageModel(spec, embeddings, ReferenceTalker(spec, weights), predictor),
-            predictor,
-            PromptBuilder(spec, Tokenizer.load(folder), embeddings),
-        )
-
-    return load
-
-
-def golden(kind: str, case: dict[str, Any], name: str) -> Any:
-    return arrays(kind)[f"{case['name']}/{name}"]
-
-
-def prompt_of(model: Model, kind: str, case: dict[str, Any]) -> Prompt:
-    reference = None
-    if "mode" in case:
-        voice = Reference(speaker=arrays(kind)["reference/speaker"])
-        if case["mode"] == "icl":
-            codes = arrays(kind)["reference/codes"].astype(np.int64)
-            voice = replace(voice, codes=codes, text=GOLDEN["reference_text"])
-        reference = voice
-    return model.prompts.build(
-        Request(
-            text=case["text"],
-            language=case["language"],
-            speaker=case.get("speaker"),
-            instruction=case.get("instruct"),
-            reference=reference,
-            streaming=not case["non_streaming"],
-        )
-    )
+    return lambda kind: open_model(tiny_qwen3(kind))
 
 
 class Replay:

@@ -8,13 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
-
-GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
-
+from tests.tts.qwen3.tiny_codec import golden_codes, open_codec
 
 Tiny = Callable[[str], Path]
 
@@ -29,20 +24,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("codec")
 
 
-def open_decoder(folder: Path, cache: Path, **options) -> OnnxCodecDecoder:
-    spec = CodecSpec.from_config(read_json(folder / "config.json"))
-    return OnnxCodecDecoder.open(spec.decoder, Checkpoint(folder), cache, "tiny", **options)
-
-
 @pytest.fixture(scope="module")
 def decoder(folder: Path, cache: Path) -> OnnxCodecDecoder:
-    return open_decoder(folder, cache)
+    return open_codec(folder, cache)
 
 
 @pytest.fixture(scope="module")
 def codes() -> np.ndarray:
-    with np.load(GOLDEN) as golden:
-        return golden["codes"].astype(np.int64)
+    return golden_codes()
 
 
 def test_exported_states_come_back(decoder: OnnxCodecDecoder, codes: np.ndarray) -> None:

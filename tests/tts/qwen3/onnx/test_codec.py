@@ -12,14 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
-from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.onnx import codec as codec_decoder
 from s2s.tts.qwen3.onnx.codec import GraphPart, OnnxCodecDecoder
-
-GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
-
+from tests.tts.qwen3.tiny_codec import GOLDEN_CODEC, golden_codes, open_codec
 
 TOLERANCE = 1e-4
 
@@ -37,20 +32,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("codec")
 
 
-def open_decoder(folder: Path, cache: Path, **options) -> OnnxCodecDecoder:
-    spec = CodecSpec.from_config(read_json(folder / "config.json"))
-    return OnnxCodecDecoder.open(spec.decoder, Checkpoint(folder), cache, "tiny", **options)
-
-
 @pytest.fixture(scope="module")
 def decoder(folder: Path, cache: Path) -> OnnxCodecDecoder:
-    return open_decoder(folder, cache)
+    return open_codec(folder, cache)
 
 
 @pytest.fixture(scope="module")
 def codes() -> np.ndarray:
-    with np.load(GOLDEN) as golden:
-        return golden["codes"].astype(np.int64)
+    return golden_codes()
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +65,7 @@ def decode_split(decoder: OnnxCodecDecoder, codes: np.ndarray, sizes: list[int])
 def test_one_run_is_the_official_full_window_forward(
     decoder: OnnxCodecDecoder, whole: np.ndarray
 ) -> None:
-    with np.load(GOLDEN) as golden:
+    with np.load(GOLDEN_CODEC) as golden:
         frames, expected = golden["kept_frames"], golden["pcm"]
     assert decoder.samples_per_frame == 1920
     assert len(whole) == 600 * 1920
@@ -174,7 +163,7 @@ def decode_split_from(decoder: OnnxCodecDecoder, state, codes: np.ndarray) -> np
 def test_two_threads_give_the_same_sound(
     decoder: OnnxCodecDecoder, folder: Path, cache: Path, codes: np.ndarray
 ) -> None:
-    two = open_decoder(folder, cache, threads=2)
+    two = open_codec(folder, cache, threads=2)
     before = threading.enumerate()
     sound = decode_split(two, codes[:40], [1, 2, 17])
     expected = decoder.decode(decoder.new_state(), codes[:40])
@@ -185,7 +174,7 @@ def test_two_threads_give_the_same_sound(
 def test_streams_at_once_do_not_touch_each_other(
     folder: Path, cache: Path, codes: np.ndarray
 ) -> None:
-    decoder = open_decoder(folder, cache, threads=2)
+    decoder = open_codec(folder, cache, threads=2)
     streams = [codes[at : at + 30] for at in (0, 100, 200)]
     alone = [decode_split(decoder, stream, [3]) for stream in streams]
     with ThreadPoolExecutor(len(streams)) as pool:
@@ -197,7 +186,7 @@ def test_streams_at_once_do_not_touch_each_other(
 def test_a_failure_inside_leaves_the_state_where_it_was(
     folder: Path, cache: Path, codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoder = open_decoder(folder, cache, threads=2)
+    decoder = open_codec(folder, cache, threads=2)
     state = decoder.new_state()
     first = decoder.decode(state, codes[:3])
 

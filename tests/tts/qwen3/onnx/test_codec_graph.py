@@ -13,6 +13,7 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_json
 from s2s.tts.qwen3.errors import CodecError
 from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
+from tests.tts.qwen3.tiny_codec import open_codec
 
 Tiny = Callable[[str], Path]
 
@@ -27,14 +28,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("codec")
 
 
-def open_decoder(folder: Path, cache: Path, **options) -> OnnxCodecDecoder:
-    spec = CodecSpec.from_config(read_json(folder / "config.json"))
-    return OnnxCodecDecoder.open(spec.decoder, Checkpoint(folder), cache, "tiny", **options)
-
-
 @pytest.fixture(scope="module")
 def decoder(folder: Path, cache: Path) -> OnnxCodecDecoder:
-    return open_decoder(folder, cache)
+    return open_codec(folder, cache)
 
 
 class Altered:

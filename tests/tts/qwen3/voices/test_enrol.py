@@ -8,41 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.core.audio import read_wav
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.errors import VoiceError
 from s2s.tts.qwen3.voices.enrol import Enrolment
 from s2s.tts.qwen3.voices.store import (
     Voice,
 )
-
-DATA = Path(__file__).parents[3] / "data"
-
-
-TEXT = "he was not an ill disposed young man"
-
+from tests.support.recordings import WORDS_0880
 
 Tiny = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def enrolment(tiny_qwen3: Tiny, cache: Path) -> Enrolment:
-    return Enrolment.open(tiny_qwen3("0.6b-base"), cache)
-
-
-@pytest.fixture(scope="module")
-def pcm() -> np.ndarray:
-    return read_wav(DATA / "librivox_0880.wav", 24_000)[0]
-
-
-@pytest.fixture(scope="module")
-def voice(enrolment: Enrolment, pcm: np.ndarray) -> Voice:
-    return enrolment.enrol("anna", pcm, TEXT)[0]
 
 
 def test_half_a_second_of_silence_follows_the_reference(voice: Voice, pcm: np.ndarray) -> None:
@@ -68,11 +42,11 @@ def test_recordings_no_voice_can_be_made_of(
     enrolment: Enrolment, pcm: np.ndarray, message: str
 ) -> None:
     with pytest.raises(VoiceError, match=message):
-        enrolment.enrol("nobody", pcm, TEXT)
+        enrolment.enrol("nobody", pcm, WORDS_0880)
 
 
 def test_warnings_are_given_with_the_voice(enrolment: Enrolment, pcm: np.ndarray) -> None:
-    _, warnings = enrolment.enrol("short", pcm[:36_000], TEXT)
+    _, warnings = enrolment.enrol("short", pcm[:36_000], WORDS_0880)
     assert len(warnings) == 1
     assert "only 1.5 s" in warnings[0]
 

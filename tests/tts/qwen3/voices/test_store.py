@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from s2s.app import cli
-from s2s.core.audio import read_wav
 from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.errors import VoiceError
@@ -23,41 +22,16 @@ from s2s.tts.qwen3.voices.store import (
     load_voice,
     save_voice,
 )
-
-DATA = Path(__file__).parents[3] / "data"
-
-
-TEXT = "he was not an ill disposed young man"
-
+from tests.support.recordings import DATA, WORDS_0880
 
 Tiny = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def enrolment(tiny_qwen3: Tiny, cache: Path) -> Enrolment:
-    return Enrolment.open(tiny_qwen3("0.6b-base"), cache)
-
-
-@pytest.fixture(scope="module")
-def pcm() -> np.ndarray:
-    return read_wav(DATA / "librivox_0880.wav", 24_000)[0]
-
-
-@pytest.fixture(scope="module")
-def voice(enrolment: Enrolment, pcm: np.ndarray) -> Voice:
-    return enrolment.enrol("anna", pcm, TEXT)[0]
 
 
 def test_a_voice_comes_back_as_it_was(voice: Voice, tmp_path: Path) -> None:
     path = save_voice(voice, tmp_path)
     loaded = load_voice("anna", tmp_path, voice.content_hash)
     assert path.name == f"anna{SUFFIX}"
-    assert (loaded.name, loaded.model, loaded.text) == ("anna", "0b6 base", TEXT)
+    assert (loaded.name, loaded.model, loaded.text) == ("anna", "0b6 base", WORDS_0880)
     assert loaded.seconds == pytest.approx(2.99)
     np.testing.assert_array_equal(loaded.speaker, voice.speaker)
     assert loaded.codes is not None
@@ -151,7 +125,7 @@ def test_a_failed_save_leaves_the_old_voice(
     monkeypatch.setattr("s2s.tts.qwen3.voices.store.os.fsync", full_disk)
     with pytest.raises(OSError, match="no space"):
         save_voice(replace(voice, text="other"), tmp_path)
-    assert load_voice("anna", tmp_path, voice.content_hash).text == TEXT
+    assert load_voice("anna", tmp_path, voice.content_hash).text == WORDS_0880
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -185,7 +159,7 @@ def test_the_command_makes_a_voice_and_lists_it(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     audio = str(DATA / "librivox_0880.wav")
     model = ["--model", str(tiny_qwen3("0.6b-base"))]
-    assert cli.main(["voices", "add", "anna", "--audio", audio, "--text", TEXT, *model]) == 0
+    assert cli.main(["voices", "add", "anna", "--audio", audio, "--text", WORDS_0880, *model]) == 0
     shown = capsys.readouterr()
     assert f"anna{SUFFIX}" in shown.out
     assert "only 3.0 s long" in shown.err
