@@ -22,6 +22,8 @@ from pathlib import Path
 import pytest
 
 from s2s.app import cli
+from s2s.app.commands.table import COMMANDS
+from s2s.app.settings import settings
 from s2s.config.schema import Config
 from s2s.models.store import Store, home
 from s2s.testing.random_checkpoint import write_checkpoint
@@ -198,9 +200,9 @@ def test_a_command_line_that_is_not_run_can_be_read(line: Snippet) -> None:
     program, *arguments = words(line.text)
     if arguments[:2] == ["-m", "s2s"]:
         options = cli.parse(arguments[2:])
-        assert options.command in cli.COMMANDS
+        assert options.command in COMMANDS
         if options.command == "talk" and arguments[2:]:
-            assert cli.settings(options) != Config(), "it changes a setting"
+            assert settings(options) != Config(), "it changes a setting"
     for name in (program, *arguments):
         if name.startswith((".ci/", "scripts/", "tests/", "contrib/")):
             assert (ROOT / name).exists(), name

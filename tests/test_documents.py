@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from s2s.app.cli import COMMANDS
+from s2s.app.commands.table import COMMANDS
 from s2s.config.loader import profiles
 from tests.support.documents import (
     DECISIONS,

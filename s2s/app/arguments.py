@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -70,14 +69,3 @@ def _is_text(argument: str, name: str, flags: Collection[str]) -> bool:
     from s2s.core.audio import FORMATS  # brings numpy, which `--help` does not wait for
 
     return Path(argument[2:]).suffix.lower() not in FORMATS
-
-
-def add_remote_flags(talk: argparse.ArgumentParser) -> None:
-    """Describe the flags of `talk` that are for another machine's models."""
-    talk.add_argument(
-        "--url", help="talk to a Realtime server, such as ws://kitchen:8765, with its models"
-    )
-    talk.add_argument("--api-key", metavar="KEY", help="with --url; better in S2S_API_KEY")
-    talk.add_argument(
-        "--fingerprint", metavar="SHA256", help="with --url: of the certificate to be trusted"
-    )

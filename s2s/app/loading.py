@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from s2s.app.my_voice import own_voice
 from s2s.app.together import Together
+from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.core.audio import BLOCK_SAMPLES, Block

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from s2s.app.mailbox import Mailbox
+from s2s.app.talking.mailbox import Mailbox
 
 log = logging.getLogger(__name__)
 

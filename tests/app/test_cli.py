@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from s2s import __version__
-from s2s.app import cli, commands, talk
+from s2s.app import cli
+from s2s.app.commands import devices
+from s2s.app.commands.table import COMMANDS
 from s2s.config import loader as config
-from s2s.config import registry, typed
+from s2s.config import typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +28,7 @@ def test_python_m_s2s_says_its_version():
     assert (result.returncode, result.stdout.strip()) == (0, f"s2s {__version__}")
 
 
-@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         cli.main([command, "--help"] if command else ["--help"])
@@ -84,40 +86,8 @@ def test_ctrl_c_is_no_failure_of_the_program(monkeypatch: pytest.MonkeyPatch):
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "devices", interrupted)
+    monkeypatch.setattr(devices, "list_devices", interrupted)
     assert cli.main(["devices"]) == 130
-
-
-def test_talk_is_what_happens_without_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    calls: list[tuple[config.Config, dict[str, object]]] = []
-
-    def run_talk(made: config.Config, store: object, **options: object) -> int:
-        calls.append((made, options))
-        return 0
-
-    monkeypatch.setattr(talk, "run_talk", run_talk)
-    arguments = ["--input", "a.wav", "--output", "b.wav", "--fast", "--metrics", "m.jsonl"]
-    assert cli.main([*arguments, "--session.language", "de", "--input-device", "Mic"]) == 0
-    made, options = calls[0]
-    assert options == {
-        "input_file": Path("a.wav"),
-        "output_file": Path("b.wav"),
-        "fast": True,
-        "metrics_file": Path("m.jsonl"),
-    }
-    assert made.session.language == "de"
-    assert made.audio.input_device == "Mic"
-
-
-def test_the_environment_may_name_profile_and_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    file = tmp_path / "mine.yaml"
-    file.write_text("session: {history_turns: 3}", encoding="utf-8")
-    monkeypatch.setenv("S2S_CONFIG", str(file))
-    monkeypatch.setenv("S2S_PROFILE", "embedded")
-    assert cli.main(["config"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out)["session"]["history_turns"] == 3
 
 
 def test_config_prints_what_config_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -127,44 +97,6 @@ def test_config_prints_what_config_reads(tmp_path: Path, capsys: pytest.CaptureF
     assert read.session.history_turns == 5
     assert read == config.load(environment={}, flags=[("--set", "session.history_turns", "5")])
     assert "# When the person's turn begins and ends." in printed
-
-
-def test_every_shortcut_names_a_setting():
-    qwen3 = typed.field_types(registry.config_class(registry.find("tts", "qwen3")))
-    assert {key.partition(".")[2] for key, _ in cli.VOICE_SHORTCUTS.values()} <= set(qwen3)
-    for flag, (key, text) in cli.SHORTCUTS.items():
-        assert text
-        section, name = key.split(".")
-        known = typed.field_types(config.sections()[section])
-        options = typed.field_types(registry.config_class(registry.find("tts", "hibari")))
-        assert name in known or (section == "tts" and name in options), flag
-
-
-def test_flags_of_talk_shut_the_microphone():
-    def input_of(*flags: str) -> tuple[bool, bool, str | None]:
-        options = cli.parse(flags)
-        made = cli.settings(options)
-        given = made.session.turns.input
-        return given.push_to_talk, given.muted, made.models.wake_word
-
-    assert input_of() == (False, False, None)
-    assert input_of("--push-to-talk") == (True, False, None)
-    assert input_of("talk", "--muted", "--wake-word", "alexa") == (False, True, "alexa")
-
-
-def test_models_pull_without_names_is_what_the_config_needs(monkeypatch: pytest.MonkeyPatch):
-    pulled: list[str] = []
-
-    def pull(store: object, wanted: tuple[object, ...]) -> int:
-        pulled.extend(model.name for model in wanted)  # type: ignore[attr-defined]
-        return 0
-
-    monkeypatch.setattr(commands, "models_pull", pull)
-    assert cli.main(["models", "pull"]) == 0
-    assert set(pulled) == {"silero-vad", "smart-turn-v3", "moonshine-tiny-en", "smollm2-135m"}
-    pulled.clear()
-    assert cli.main(["models", "pull", "embedded"]) == 0
-    assert set(pulled) == {"silero-vad", "smart-turn-v3", "moonshine-tiny-en", "smollm2-135m"}
 
 
 def test_a_quant_is_taken_in_any_case(capsys: pytest.CaptureFixture[str]):

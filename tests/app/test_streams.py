@@ -13,8 +13,8 @@ from rich.console import Console
 
 from s2s.app import cli
 from s2s.app.streams import forgiving_streams
+from s2s.app.talking.view import View
 from s2s.app.terminal import print_table
-from s2s.app.view import View
 from s2s.core.events import AnswerText, Heard, Interruption, Notice, ResponseDone
 from s2s.core.messages import ResponseId, TurnId
 from s2s.tts.base import Capabilities
@@ -123,7 +123,7 @@ def test_an_empty_log_level_is_none(
     variable: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setenv("S2S_LOG_LEVEL", variable)
-    monkeypatch.setattr("s2s.app.commands.devices", lambda: 0)
+    monkeypatch.setattr("s2s.app.commands.devices.run", lambda _: 0)
     assert cli.main(["devices"]) == 0
     assert ("is none of" in caplog.text) == (variable != "")
 
@@ -159,7 +159,7 @@ def test_a_folder_of_that_name_does_not_hide_the_program(tmp_path: Path):
 def test_text_is_piped_into_say_in_any_encoding(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    from s2s.app import commands
+    from s2s.app.commands import say
     from s2s.config import registry
 
     said: list[str] = []
@@ -174,7 +174,7 @@ def test_text_is_piped_into_say_in_any_encoding(
         def close(self) -> None: ...
 
     monkeypatch.setattr(registry, "create_synthesizer", lambda *_: Voice())
-    monkeypatch.setattr(commands, "portaudio", lambda: None)
+    monkeypatch.setattr(say, "portaudio", lambda: None)
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le"):
         piped = io.TextIOWrapper(io.BytesIO("Grüezi there.\n".encode(encoding)), encoding="ascii")
         monkeypatch.setattr(sys, "stdin", piped)

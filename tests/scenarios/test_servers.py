@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import soundfile
 
-import s2s.app.talk
-from s2s.app.talk import run_talk
+import s2s.app.talking.talk
+from s2s.app.talking.talk import run_talk
 from s2s.config.schema import Config
 from s2s.llm.openai import OpenAiChat, OpenAiChatConfig
 from s2s.models.resources import Resources
@@ -72,7 +72,9 @@ def talk(
             OpenAiChat(OpenAiChatConfig(base_url=url), resources),
             OpenAiSpeech(OpenAiSpeechConfig(base_url=url), resources),
         )
-        monkeypatch.setattr(s2s.app.talk, "load_models", lambda config, store, notice: models)
+        monkeypatch.setattr(
+            s2s.app.talking.talk, "load_models", lambda config, store, notice: models
+        )
         code = run_talk(
             Config(), Store(), input_file=tmp_path / "in.wav", output_file=tmp_path / "out.wav",
             fast=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.app import transcription
+from s2s.app.commands import transcribe
 from s2s.config import registry
 from s2s.stt.base import Transcription
 from s2s.tts.base import AudioChunk, Capabilities
@@ -63,4 +63,4 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands get these doubles for the models they ask for."""
     monkeypatch.setattr(registry, "create_synthesizer", lambda *_: ToneVoice())
     monkeypatch.setattr(registry, "create_transcriber", lambda *_: CountingEar())
-    monkeypatch.setattr(transcription, "open_vad", lambda *_: Attentive())
+    monkeypatch.setattr(transcribe, "open_vad", lambda *_: Attentive())

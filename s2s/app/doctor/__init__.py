@@ -1,0 +1,1 @@
+"""What the command `doctor` looks at, and what it measures."""

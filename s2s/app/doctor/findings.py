@@ -1,0 +1,203 @@
+"""Looks at this machine and says, line by line, what works and what to do where it does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from s2s import __version__
+from s2s.app.commands.models import needed_models
+from s2s.app.terminal import megabytes
+from s2s.config import registry
+from s2s.config.schema import Config
+from s2s.models.fetch import offline
+from s2s.models.store import Store
+from s2s.system.cpu import cores
+from s2s.transport.base import DeviceError
+from s2s.transport.local import ECHO_RECORD, choose, list_devices
+
+MIN_PYTHON = (3, 11)
+MIN_FREE_BYTES = 1_000_000_000
+"""Space that a fresh download of the embedded models and their scratch files may need."""
+
+PACKAGES = ("numpy", "onnxruntime", "soxr", "soundfile", "sounddevice", "xllamacpp", "hibari-tts")
+
+_SIGNS = {"ok": "ok  ", "warning": "!   ", "failure": "FAIL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    state: Literal["ok", "warning", "failure"]
+    what: str
+    remedy: str = ""
+    """What to do about it; "" when there is nothing to do."""
+
+
+def doctor(config: Config, store: Store) -> int:
+    """Print what was found for a session with this config; 1 when something makes it impossible."""
+    failed = False
+    for finding in findings(config, store):
+        failed |= finding.state == "failure"
+        print(f"{_SIGNS[finding.state]} {finding.what}", flush=True)
+        if finding.remedy:
+            print(f"       -> {finding.remedy}")
+    return 1 if failed else 0
+
+
+def findings(config: Config, store: Store) -> Iterator[Finding]:
+    """Look at Python, the machine, the packages, the chosen backends, their models, the devices."""
+    yield _python()
+    yield Finding("ok", f"s2s {__version__}, {platform.platform()}, {cores()} cores")
+    yield _packages()
+    if importlib.util.find_spec("pip") is None:
+        yield Finding("warning", "no pip, which fetches models", "python -m ensurepip --upgrade")
+    for stage in registry.STAGES:
+        yield _backend(config, stage)
+    yield from _others(config)
+    yield from _wake_word(config)
+    if config.tts.backend == "qwen3":
+        yield _qwen3(store)
+    yield _cache(store)
+    yield from _models(config, store)
+    yield from _devices(config)
+    yield _echo(store)
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    if sys.version_info < MIN_PYTHON:
+        return Finding("failure", f"Python {version}", "install Python 3.11 or newer")
+    return Finding("ok", f"Python {version} at {sys.executable}")
+
+
+def _packages() -> Finding:
+    versions: list[str] = []
+    for name in PACKAGES:
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            versions.append(f"no {name}")
+    return Finding("ok", ", ".join(versions))
+
+
+def _backend(config: Config, stage: registry.StageName) -> Finding:
+    backend = registry.find(stage, getattr(config, stage).backend)
+    what = f"{stage}: {backend.name} ({backend.about})"
+    if lacking := registry.missing(backend):
+        return Finding(
+            "failure", f"{what} needs {', '.join(lacking)}", f"pip install 's2s[{backend.extra}]'"
+        )
+    return Finding("ok", what)
+
+
+def _wake_word(config: Config) -> Iterator[Finding]:
+    from s2s.turns.orders.wake_word import MicroWakeModel, WakeWordError
+
+    name = config.models.wake_word
+    if name is None:
+        return
+    try:
+        phrase = MicroWakeModel(name).open().phrase
+    except WakeWordError as error:
+        what, _, remedy = str(error).partition(": ")
+        yield Finding("failure", what, remedy)
+    else:
+        yield Finding("ok", f"wake word: {phrase}")
+
+
+def _qwen3(store: Store) -> Finding:
+    """What computes Qwen3-TTS, and how fast, where that was measured."""
+    from s2s.tts.qwen3 import diagnose
+
+    found = diagnose(store.root)
+    speeds = "; ".join(
+        f"{name}: {speed.real_time:.2f}, {speed.conditions}" for name, speed in found.speeds.items()
+    )
+    measured = f" (of real time here: {speeds})" if speeds else ""
+    if not found.compiler:
+        what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
+        return Finding("warning", what, found.remedy)
+    return Finding("ok", f"qwen3: kernel compiled by {found.compiler}{measured}")
+
+
+def _others(config: Config) -> Iterator[Finding]:
+    """The backends that are not chosen: what there is to choose, and how to get it."""
+    for stage in registry.STAGES:
+        chosen = getattr(config, stage).backend
+        texts: list[str] = []
+        for backend in registry.backends(stage):
+            if backend.name != chosen:
+                lacking = registry.missing(backend)
+                note = f" (pip install 's2s[{backend.extra}]')" if lacking else ""
+                texts.append(f"{backend.name}{note}")
+        if texts:
+            yield Finding("ok", f"{stage} can also be {', '.join(texts)}: --{stage} NAME")
+
+
+def _cache(store: Store) -> Finding:
+    folder = store.root
+    while not folder.exists():
+        folder = folder.parent
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            "warning",
+            f"cache {store.root} cannot be written",
+            "set S2S_HOME to a folder that can",
+        )
+    free = shutil.disk_usage(folder).free
+    what = f"cache {store.root}, {megabytes(free)} free"
+    if free < MIN_FREE_BYTES:
+        return Finding("warning", what, "make room, or set S2S_HOME to a folder on another disk")
+    return Finding("ok", what)
+
+
+def _models(config: Config, store: Store) -> Iterator[Finding]:
+    for model in needed_models(config, store):
+        state = store.state(model)
+        what = f"model {model.name}, {megabytes(model.size_bytes)}: {state}"
+        remedy = f"python -m s2s models pull {model.name}"
+        if state == "present":
+            yield Finding("ok", what)
+        elif state == "damaged" or offline():
+            unset = "unset HF_HUB_OFFLINE, then " if offline() else ""
+            yield Finding("failure", what, unset + remedy)
+        else:
+            yield Finding("warning", what, f"it is fetched when it is needed, or now: {remedy}")
+
+
+def _echo(store: Store) -> Finding:
+    if importlib.util.find_spec("pywebrtc_audio") is None:
+        return Finding("warning", "no echo canceller", "pip install 's2s[echo]', or use headphones")
+    measured = store.root / "audio" / ECHO_RECORD
+    if not measured.is_file():
+        return Finding("ok", "echo canceller: installed, not measured in a conversation yet")
+    record = measured.read_text(encoding="utf-8", errors="replace")
+    return Finding("ok", f"echo: {record}, in the last conversation with echo")
+
+
+def _devices(config: Config) -> Iterator[Finding]:
+    hint = "or talk to it with a file: python -m s2s --input FILE --output FILE"
+    try:
+        found = list_devices()
+    except DeviceError as error:
+        yield Finding("warning", str(error), hint)
+        return
+    for output, kind, wanted in (
+        (False, "microphone", config.audio.input_device),
+        (True, "loudspeaker", config.audio.output_device),
+    ):
+        try:
+            device = choose(found, wanted, output=output)
+        except DeviceError as error:
+            yield Finding("warning", str(error), f"plug one in, {hint}")
+        else:
+            yield Finding("ok", f"{kind}: {device.name}, {device.rate_hz} Hz")

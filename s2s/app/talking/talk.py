@@ -1,0 +1,152 @@
+"""The main command: talk to it, at the machine's microphone or with recordings."""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+
+from s2s.app.loading import close_models, load_models
+from s2s.app.signals import Signals, handled
+from s2s.app.talking.keys import Keys, keys_read
+from s2s.app.talking.view import View
+from s2s.config.schema import Config
+from s2s.core.audio import PIPELINE_HZ, check_output, check_writable, read_wav, write_sound
+from s2s.core.audio.gain import level_hint, raised
+from s2s.core.clock import Clock, ManualClock, SystemClock
+from s2s.core.metrics import Metrics
+from s2s.models.store import Store
+from s2s.session.models import Models
+from s2s.session.session import Session
+from s2s.transport.base import DeviceError, Transport
+from s2s.transport.local import ECHO_RECORD, LocalTransport
+from s2s.transport.playback import Playback
+from s2s.transport.wav import Line, Script, WavTransport
+
+log = logging.getLogger(__name__)
+
+FILE_HZ = 24_000
+"""Rate of the sound written to a file."""
+
+DEMO_OUTPUT = Path("reply.wav")
+
+
+def run_talk(
+    config: Config,
+    store: Store,
+    *,
+    input_file: Path | None = None,
+    output_file: Path | None = None,
+    fast: bool = False,
+    metrics_file: Path | None = None,
+) -> int:
+    """Converse until the recordings end, Ctrl-C, or the device is gone; returns the exit code.
+
+    Without an input file the machine's microphone and loudspeaker are used; where there are none,
+    it says so and holds the conversation with the recordings that come with the program.
+    """
+    with handled() as signals:
+        view = View(Console(highlight=False))
+        clock: Clock = ManualClock() if fast and input_file is not None else SystemClock()
+        started_s = time.perf_counter()
+        if metrics_file is not None:
+            check_writable(metrics_file)
+        transport, output_file = opened_transport(config, input_file, output_file, clock, view)
+        models = load_models(config, store, view.notice)
+        metrics = Metrics(metrics_file)
+        try:
+            if isinstance(transport, LocalTransport):
+                transport.listen()
+            view.ready(config, transport, time.perf_counter() - started_s)
+            view.times = not isinstance(clock, ManualClock)
+            try:
+                _converse(config, models, transport, view, clock, metrics, signals)
+            finally:
+                if isinstance(transport, WavTransport) and output_file is not None:
+                    save_output(transport, output_file, view)
+        finally:
+            if isinstance(transport, LocalTransport):
+                transport.close()
+            close_models(models)
+            metrics.close()
+        if isinstance(transport, LocalTransport):
+            tell_about_devices(transport, store, view)
+        if view.times:
+            view.summarise(metrics.finished())
+        return 1 if view.failed else 0
+
+
+def opened_transport(
+    config: Config, input_file: Path | None, output_file: Path | None, clock: Clock, view: View
+) -> tuple[LocalTransport | WavTransport, Path | None]:
+    """The transport, and the file to write. What cannot work is an error here, before the work."""
+    if output_file is not None:
+        check_output(output_file)
+    script = None if input_file is None else _file_script(input_file, view)
+    if script is None:
+        try:
+            local = LocalTransport(config.audio, clock, view.notice)
+        except DeviceError as error:
+            view.notice(f"{error}.")
+            view.notice("No one to talk to here: holding the conversation with recordings instead.")
+            script = _demo_script()
+            output_file = output_file or DEMO_OUTPUT
+            check_output(output_file)
+        else:
+            if output_file is not None:
+                view.notice(f"{output_file} is not written: --output goes with --input.")
+            return local, None
+    return WavTransport(script, Playback(clock, FILE_HZ), clock), output_file
+
+
+def save_output(transport: WavTransport, output_file: Path, view: View) -> None:
+    write_sound(output_file, transport.stereo(), FILE_HZ)
+    view.notice(f"Wrote {output_file}: you on the left, the assistant on the right.")
+
+
+def tell_about_devices(transport: LocalTransport, store: Store, view: View) -> None:
+    if transport.erle_db is not None:
+        (store.folder("audio") / ECHO_RECORD).write_text(
+            f"{transport.erle_db:.0f} dB of echo cancelled between {transport.output.name} and "
+            f"{transport.input.name}",
+            encoding="utf-8",
+        )
+    if transport.overruns or transport.underruns:
+        view.notice(
+            f"The microphone was late {transport.overruns} times, the loudspeaker ran dry "
+            f"{transport.underruns} times: this machine is busy, or a backend too slow for it."
+        )
+
+
+def _converse(
+    config: Config,
+    models: Models,
+    transport: Transport,
+    view: View,
+    clock: Clock,
+    metrics: Metrics,
+    signals: Signals,
+) -> None:
+    session = Session(models, transport, config.session, events=view, clock=clock, metrics=metrics)
+    view.timelines = metrics.finished
+    keys = Keys(session, push_to_talk=config.session.turns.input.push_to_talk)
+    reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
+    with signals.ending(transport.stop), reading:
+        session.run()
+
+
+def _file_script(path: Path, view: View) -> Script:
+    heard = raised(read_wav(path, PIPELINE_HZ)[0], PIPELINE_HZ)
+    if heard.gain_db:
+        view.notice(f"{path.name} is quiet: {level_hint(heard.level_db, heard.gain_db)}")
+    return Script([Line(heard.samples, None, path.name)])
+
+
+def _demo_script() -> Script:
+    folder = Path(__file__).parent / "demo"
+    recordings = sorted(folder.glob("*.flac"))
+    said = [Line(read_wav(path, PIPELINE_HZ)[0], 0.6, path.stem) for path in recordings]
+    return Script(said)

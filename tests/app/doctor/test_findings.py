@@ -1,0 +1,170 @@
+"""The doctor: each thing that can be wrong is found, and comes with what to do."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import types
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from s2s.app.doctor import findings as doctor
+from s2s.app.doctor.findings import Finding
+from s2s.config import loader as config
+from s2s.config import registry
+from s2s.config.schema import Config
+from s2s.models.store import Store
+from s2s.transport.base import DeviceError
+from s2s.transport.local import Device
+
+
+@pytest.fixture
+def settings() -> Config:
+    return config.load(environment={})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "cache")
+
+
+@pytest.fixture(autouse=True)
+def a_good_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = [Device(0, "Headset", 1, 2, 48_000, True, True)]
+    monkeypatch.setattr(doctor, "list_devices", lambda: devices)
+    monkeypatch.setattr(Store, "state", lambda *_: "present")
+    monkeypatch.setattr(registry, "missing", lambda _: ())
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+
+
+def problems(settings: Config, store: Store) -> list[Finding]:
+    return [f for f in doctor.findings(settings, store) if f.state != "ok"]
+
+
+def test_a_good_machine_has_no_problem(
+    settings: Config, store: Store, capsys: pytest.CaptureFixture[str]
+):
+    assert problems(settings, store) == []
+    assert doctor.doctor(settings, store) == 0
+    shown = capsys.readouterr().out
+    assert "microphone: Headset, 48000 Hz" in shown
+    assert "model smollm2-135m, 98.4 MB: present" in shown
+
+
+def test_an_old_python(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "sys", types.SimpleNamespace(version_info=(3, 9), executable="x"))
+    assert "Python 3.11 or newer" in problems(settings, store)[0].remedy
+    assert sys.version_info >= (3, 11)
+
+
+def test_a_missing_extra(
+    settings: Config,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(
+        registry, "missing", lambda backend: ("hibari",) if backend.name == "hibari" else ()
+    )
+    (found,) = problems(settings, store)
+    assert found.state == "failure"
+    assert "needs hibari" in found.what
+    assert found.remedy == "pip install 's2s[embedded]'"
+    assert doctor.doctor(settings, store) == 1
+    assert "FAIL tts: hibari" in capsys.readouterr().out
+
+
+def test_a_backend_that_is_not_chosen_is_no_problem(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        registry, "missing", lambda backend: ("piper",) if backend.name == "piper" else ()
+    )
+    assert problems(settings, store) == []
+    texts = [finding.what for finding in doctor.findings(settings, store)]
+    assert any("piper (pip install 's2s[piper]')" in text for text in texts)
+
+
+def test_models_that_are_missing_damaged_or_out_of_reach(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Store, "state", lambda *_: "missing")
+    assert {finding.state for finding in problems(settings, store)} == {"warning"}
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    found = problems(settings, store)
+    assert {finding.state for finding in found} == {"failure"}
+    assert found[0].remedy.startswith("unset HF_HUB_OFFLINE, then python -m s2s models pull")
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(Store, "state", lambda *_: "damaged")
+    assert problems(settings, store)[0].state == "failure"
+
+
+def test_a_cache_that_is_full(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: types.SimpleNamespace(free=1_000_000))
+    (found,) = problems(settings, store)
+    assert "1.0 MB free" in found.what
+    assert "S2S_HOME" in found.remedy
+
+
+def test_a_cache_that_cannot_be_written(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(doctor.os, "access", lambda *_: False)
+    (found,) = problems(settings, store)
+    assert "cannot be written" in found.what
+
+
+def test_no_pip(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
+    find = doctor.importlib.util.find_spec
+    monkeypatch.setattr(
+        doctor.importlib.util, "find_spec", lambda name: None if name == "pip" else find(name)
+    )
+    (found,) = problems(settings, store)
+    assert "ensurepip" in found.remedy
+
+
+def test_no_sound(settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch):
+    def missing() -> list[Device]:
+        raise DeviceError("PortAudio is missing: sudo apt-get install libportaudio2")
+
+    monkeypatch.setattr(doctor, "list_devices", missing)
+    (found,) = problems(settings, store)
+    assert "libportaudio2" in found.what
+    assert "--input FILE" in found.remedy
+    monkeypatch.setattr(doctor, "list_devices", list)
+    assert [finding.what for finding in problems(settings, store)] == [
+        "no microphone found on this machine",
+        "no loudspeaker found on this machine",
+    ]
+
+
+def test_the_echo_of_the_last_conversation_is_shown(settings: Config, store: Store) -> None:
+    (store.folder("audio") / "echo.txt").write_text("23 dB of echo cancelled between A and B")
+    shown = [finding.what for finding in doctor.findings(settings, store)]
+    assert any("23 dB of echo cancelled" in what for what in shown)
+
+
+def test_qwen3_says_what_computes_it(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    from s2s.tts import qwen3
+
+    chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
+    monkeypatch.setattr(registry, "missing", lambda _: ())
+    monkeypatch.setenv("CC", "my-cc")
+    speed = qwen3.Speed(2, 0, 40.0, 0.0, 22.4)
+    conditions = replace(speed.conditions, measured="2026-11-30 09:10 UTC")
+    speed = replace(speed, conditions=conditions)
+    qwen3.CalibrationCache(store.root / qwen3.CALIBRATION_FILE).keep_speed("0.6b q4_k_m", speed)
+    (found,) = [f for f in doctor.findings(chosen, store) if "qwen3: kernel" in f.what]
+    assert found.what == (
+        "qwen3: kernel compiled by my-cc (of real time here: 0.6b q4_k_m: 0.78, "
+        "measured 2026-11-30 09:10 UTC, nothing else computed)"
+    )
+    monkeypatch.delenv("CC")
+    monkeypatch.setenv("PATH", "")
+    (found,) = [f for f in problems(chosen, store) if "kernel" in f.what]
+    assert found.state == "warning"
+    assert "install one" in found.remedy
