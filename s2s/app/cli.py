@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from s2s import __version__
 from s2s.app.arguments import settings_as_flags, text_behind_flags
-from s2s.app.commands.table import COMMANDS, Call
+from s2s.app.commands.table import COMMANDS, Invocation
 from s2s.app.settings import SHORTCUTS, VOICE_SHORTCUTS, add_shortcuts, common_flags, settings
 from s2s.app.signals import Interrupted, handled, leave
 from s2s.app.streams import forgiving_streams, start_logging
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
 
     command = COMMANDS[options.command].load()
     with download_bars() as progress:
-        return command.run(Call(options, Store(progress=progress), settings))
+        return command.run(Invocation(options, Store(progress=progress), settings))
 
 
 def _with_command(arguments: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from s2s.app.settings import SHORTCUTS, VOICE_SHORTCUTS, settings
 from s2s.config import loader as config
 from s2s.config import registry, typed
 from s2s.config.typed import SettingError
+from s2s.core.untyped import is_mapping
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -44,6 +45,8 @@ def test_flags_are_over_the_profile_and_the_file(tmp_path: Path):
     given = ["say", "Hi.", "--config", str(file), "--set", "session.history_turns=5"]
     made = settings(cli.parse([*given, "--speed", "1.5", "--tts", "hibari"]))
     assert (made.session.history_turns, made.session.language) == (5, "de")
-    assert typed.plain(made.tts.options)["speed"] == 1.5
+    options = typed.plain(made.tts.options)
+    assert is_mapping(options)
+    assert options["speed"] == 1.5
     with pytest.raises(SettingError, match=r"name a setting as section.key=value"):
         settings(cli.parse(["say", "Hi.", "--set", "novalue"]))

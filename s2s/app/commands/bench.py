@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.bench import commands
 
 
@@ -13,6 +13,6 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     commands.add_actions(parser, common)
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Measure."""
     return commands.run(call.options, call.config(), call.store)

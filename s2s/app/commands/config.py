@@ -8,7 +8,7 @@ from dataclasses import is_dataclass
 
 import yaml
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.config.loader import as_dict
 from s2s.config.schema import Config, sections
 from s2s.core.setting import documented
@@ -19,7 +19,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     """It has none of its own."""
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Print the settings."""
     return show_config(call.config())
 

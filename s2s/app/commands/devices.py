@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.app.terminal import print_table
 from s2s.transport.local import list_devices
 
@@ -14,7 +14,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     """It has none of its own."""
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Print the sound devices of this machine; 1 when there is none."""
     del call
     found = list_devices()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 
 
 def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     )
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Look at this machine, or measure it."""
     if call.options.measure:
         from s2s.app.doctor.measure import measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
 from s2s.config.schema import Config
@@ -36,7 +36,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     path.add_argument("names", nargs="+", metavar="NAME")
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Do the action that was given."""
     options, store = call.options, call.store
     match options.action:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.core.audio import Block, check_output, empty, write_sound
@@ -33,7 +33,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     )
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Speak the text that was given."""
     return say(call.config(), call.store, call.options.text, call.options.output)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.app.serving import flags
 
 
@@ -19,7 +19,7 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     return flags.given_settings(options)
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Serve until Ctrl-C."""
     from s2s.app.serving.command import serve
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Invocation:
     """A command as it was given."""
 
     options: argparse.Namespace
@@ -50,7 +50,7 @@ class CommandModule(Protocol):
         """
         ...
 
-    def run(self, call: Call, /) -> int:
+    def run(self, call: Invocation, /) -> int:
         """Do it; returns the exit code. What goes wrong is raised, and told by `cli.main`."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 
 SWITCHES = {
     "push-to-talk": (
@@ -44,7 +44,7 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     return [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Converse until it ends."""
     options, config = call.options, call.config()
     if options.url is not None:

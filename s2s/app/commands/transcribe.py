@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.config import registry
 from s2s.config.loader import Config
 from s2s.core.audio import PIPELINE_HZ, AudioError, Block, read_wav
@@ -36,7 +36,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     )
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Write down what is said in the files that were given."""
     return transcribe(call.config(), call.store, call.options.files)
 

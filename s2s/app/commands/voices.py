@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from s2s.app.commands.table import Call
+from s2s.app.commands.table import Invocation
 from s2s.app.terminal import print_table
 from s2s.core.audio import Block
 from s2s.models.store import Store
@@ -49,7 +49,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     verify.add_argument("--original", type=Path, help="the graph that a pair was made from")
 
 
-def run(call: Call) -> int:
+def run(call: Invocation) -> int:
     """Do the action that was given."""
     options, store = call.options, call.store
     match options.action:
@@ -72,7 +72,7 @@ def run(call: Call) -> int:
             return voices_list(store)
 
 
-def _run_me(call: Call) -> int:
+def _run_me(call: Invocation) -> int:
     from s2s.app.voices import my_voice
 
     if call.options.erase:
