@@ -77,10 +77,14 @@ def test_the_wheel_holds_the_package_and_its_profiles_and_nothing_else(wheel: Pa
         if path.is_file() and "__pycache__" not in path.parts
     }
     profiles = {f"s2s/configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
+    kernel = {
+        f"s2s/tts/qwen3/native/src/{path.name}" for path in (ROOT / "native" / "src").iterdir()
+    }
     assert profiles
+    assert kernel
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == sources | profiles
+    assert names == sources | profiles | kernel
 
 
 def test_it_is_found_where_it_was_installed(installed: Path, tmp_path: Path) -> None:

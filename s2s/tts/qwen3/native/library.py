@@ -1,4 +1,4 @@
-"""The compiled kernel in ``csrc``: built once for this machine's processor, then loaded.
+"""The compiled kernel in ``native/src``: built once for this machine's processor, then loaded.
 
 A machine without a C compiler has no kernel: asking for it raises an error that says why, and
 another backend has to be taken. Why there is one: docs/decisions/qwen3-own-kernel.md.
@@ -28,13 +28,24 @@ from s2s.system.cpu import cpu_name
 from s2s.system.filelock import locked
 from s2s.tts.qwen3.errors import KernelError
 
-SOURCES = Path(__file__).parents[1] / "csrc"
+_HERE = Path(__file__).parent
+_INSTALLED = _HERE / "src"
+SOURCES = _INSTALLED if _INSTALLED.is_dir() else _HERE.parents[3] / "native" / "src"
+"""Inside the package where it was installed, beside it in a checkout."""
 
-FLAGS = (
-    "-std=c11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd",
-    "-shared", "-fPIC", "-pthread", "-Werror=vla",
-)  # fmt: skip
-"""No array on a stack may be sized by a checkpoint (-Werror=vla)."""
+
+def _flags(machine: str, level: str) -> tuple[str, ...]:
+    """Of flags.txt, whose lines are a machine, a level, and its flags."""
+    for line in (SOURCES / "flags.txt").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[:2] == [machine, level]:
+            return tuple(words[2:])
+    raise KernelError(f"{SOURCES / 'flags.txt'} has no level {level} of {machine}")
+
+
+FLAGS = (*_flags("any", "common"), "-march=native", "-shared", "-pthread")
+LEVEL = "native"
+"""The level (level.h) of a library that is compiled here: for this very processor."""
 _COMPILERS = ("cc", "gcc", "clang")
 _BUILD_S = 120.0
 
@@ -176,10 +187,11 @@ def open_kernel(path: Path) -> ctypes.CDLL:
 
 
 def bind(kernel: ctypes.CDLL, functions: Functions) -> None:
-    """Declare functions of the library."""
+    """Declare functions of the library, by their names without level."""
     for name, (result, arguments) in functions.items():
-        function = getattr(kernel, name)
+        function = getattr(kernel, f"s2s_{LEVEL}_{name}")
         function.restype, function.argtypes = result, arguments
+        setattr(kernel, name, function)
 
 
 def find_compiler() -> tuple[str, ...]:
@@ -226,6 +238,6 @@ def build(compiler: Sequence[str], path: Path, flags: Sequence[str] = FLAGS) -> 
 def _content_hash(compiler: Sequence[str]) -> str:
     """Of sources, flags, compiler and processor: a change of any needs a new build."""
     digest = hashlib.sha256(repr((compiler, FLAGS, platform.machine(), cpu_name())).encode())
-    for file in sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")]):
+    for file in sorted(SOURCES.iterdir()):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

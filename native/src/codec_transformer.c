@@ -239,7 +239,7 @@ static void run_upsample(Worker *worker, int at, const float *in, int rows, floa
     int width = upsample->up.in, row, part = 1 + 2 * transformer->shape.layers + at;
     int steps = rows * (upsample->transposed.out / width);
     multiply(worker, &upsample->transposed, in, rows, out, 0);
-    pad(worker, run->state[part], TAPS - 1, out, steps, width, NULL, transformer->padded);
+    pad_rows(worker, run->state[part], TAPS - 1, out, steps, width, NULL, transformer->padded);
     save_history(
         worker, row_of(transformer->padded, steps, width), TAPS - 1, width, run->next_state[part]);
     while ((row = next_item(worker, steps)) >= 0)

@@ -34,7 +34,7 @@ void snake_row(const Snake *activation, const float *in, int width, float *out)
     }
 }
 
-void pad(
+void pad_rows(
     Worker *worker, const float *history, int history_rows, const float *in, int rows, int width,
     const Snake *activation, float *padded)
 {
@@ -95,7 +95,7 @@ void convolve(
     int rows, const float *history, float *next_history, float *padded, float *out)
 {
     int history_rows = weights->taps - 1, width = weights->in;
-    pad(worker, history, history_rows, in, rows, width, activation, padded);
+    pad_rows(worker, history, history_rows, in, rows, width, activation, padded);
     save_history(worker, row_of(padded, rows, width), history_rows, width, next_history);
     multiply(worker, weights, padded, rows, out, 0);
 }

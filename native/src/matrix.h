@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "level.h"
+
 enum { MAX_ROWS = 8 }; /* rows that a product takes at once, its sums in registers */
 
 /* A weight w of a row's block of 32 is u * scale - offset, u an unsigned integer of `bits` bits.
@@ -30,21 +32,21 @@ typedef struct {
 enum { F32 = 0, F16 = 1, Q8_0 = 8, Q4_K = 12, Q5_K = 13, Q6_K = 14, BF16 = 30 };
 
 /* Bytes of a matrix's weights. columns: a multiple of 32; bits: 4 or 8. */
-size_t matrix_bytes(int rows, int columns, int bits);
+S2S_API size_t matrix_bytes(int rows, int columns, int bits);
 
 /* Memory for weights, `zeroed` or to be filled: in large pages where the system has them, which
  * doubles the speed at which they are read. Matrices lie in it one behind the other. NULL when
  * there is none. */
-void *weights_new(size_t bytes, int zeroed);
-void weights_free(void *weights);
+S2S_API void *weights_new(size_t bytes, int zeroed);
+S2S_API void weights_free(void *weights);
 
 /* An empty matrix whose weights lie at `data`, or NULL when there is no memory. */
-Matrix *matrix_new(int rows, int columns, int bits, uint8_t *data);
-void matrix_free(Matrix *matrix);
+S2S_API Matrix *matrix_new(int rows, int columns, int bits, uint8_t *data);
+S2S_API void matrix_free(Matrix *matrix);
 
 /* Rows `first` and on, from `count` rows of a GGUF tensor. Only Q4_K goes into 4 bits, as it is;
  * into 8 bits Q8_0 goes as it is, anything else to nearest. Returns 0, or -1 for a type unknown. */
-int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count);
+S2S_API int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count);
 
 /* Row `row` of a tensor of floats (F32, F16 or BF16) as float [columns]. */
 void read_row(int type, const void *tensor, int row, int columns, float *to);

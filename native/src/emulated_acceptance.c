@@ -17,7 +17,7 @@ static int accept_at_rate(
 
 /* `choose_frame`, but each draft token is accepted with probability `rate`, independent of the
  * others. rate_uniforms: [groups * draft_tokens], from [0, 1). The codes mean nothing. */
-int choose_frame_at_rate(const Predictor *predictor, KvCache *cache, const float *first,
+S2S_API int choose_frame_at_rate(const Predictor *predictor, KvCache *cache, const float *first,
     int draft_tokens, const Sampling *sampling, const float *uniforms, int *chosen, float rate,
     const float *rate_uniforms)
 {

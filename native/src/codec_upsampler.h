@@ -11,6 +11,7 @@
 #ifndef S2S_CODEC_UPSAMPLER_H
 #define S2S_CODEC_UPSAMPLER_H
 
+#include "level.h"
 #include "codec_layers.h"
 #include "thread_pool.h"
 
@@ -53,8 +54,8 @@ typedef struct {
 typedef struct CodecUpsampler CodecUpsampler;
 
 /* All that `shape` points to must outlive it. NULL: no memory. */
-CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool *pool);
-void codec_upsampler_free(CodecUpsampler *upsampler);
+S2S_API CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool *pool);
+S2S_API void codec_upsampler_free(CodecUpsampler *upsampler);
 
 /* The samples of the next `frames` frames, at most shape->frames: float [frames * samples a frame].
  *
@@ -65,7 +66,7 @@ void codec_upsampler_free(CodecUpsampler *upsampler);
  *
  * `stale` is asked between blocks, by the caller's thread, and may be NULL: once it is true the run
  * is cancelled. Returns 0, or 1 for a cancelled run; `next_state` and `out` are undefined then. */
-int codec_upsampler_run(
+S2S_API int codec_upsampler_run(
     CodecUpsampler *upsampler, const float *in, int frames, long long position, float *const *state,
     float *const *next_state, float *out, int (*stale)(void));
 

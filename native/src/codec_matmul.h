@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "level.h"
 #include "codec_simd.h"
 
 /* sums [rows][PANEL] += rows of `a` [rows][depth], `stride` apart, times `panel` [depth][PANEL].

@@ -291,7 +291,7 @@ static void output_samples(
     const CodecUpsamplerShape *shape = &upsampler->shape;
     int width = channels_of(shape, shape->blocks), history_rows = KERNEL - 1, item;
     int items = ceil_div(rows, CHUNK);
-    pad(worker, history, history_rows, in, rows, width, &shape->snake_out, upsampler->padded);
+    pad_rows(worker, history, history_rows, in, rows, width, &shape->snake_out, upsampler->padded);
     save_history(worker, row_of(upsampler->padded, rows, width), history_rows, width, next_history);
     while ((item = next_item(worker, items)) >= 0) {
         int row = item * CHUNK, end = row + CHUNK < rows ? row + CHUNK : rows;

@@ -9,6 +9,7 @@
 #ifndef S2S_CODEC_TRANSFORMER_H
 #define S2S_CODEC_TRANSFORMER_H
 
+#include "level.h"
 #include "codec_layers.h"
 #include "thread_pool.h"
 
@@ -36,8 +37,9 @@ typedef struct {
 typedef struct CodecTransformer CodecTransformer;
 
 /* All that `shape` points to must outlive it. NULL: no memory. */
-CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, ThreadPool *pool);
-void codec_transformer_free(CodecTransformer *transformer);
+S2S_API CodecTransformer *codec_transformer_new(
+    const CodecTransformerShape *shape, ThreadPool *pool);
+S2S_API void codec_transformer_free(CodecTransformer *transformer);
 
 /* The latent steps of the next `frames` frames: float [frames * steps a frame][width].
  *
@@ -45,7 +47,7 @@ void codec_transformer_free(CodecTransformer *transformer);
  * stream. state, next_state: the streaming state: the newest inputs; keys and values of each layer,
  * [heads][min(position, window - 1)][head_dim]; the newest steps of each upsampling. `next_state`
  * is written whole, `state` is only read. */
-void codec_transformer_run(
+S2S_API void codec_transformer_run(
     CodecTransformer *transformer, const float *in, int frames, long long position,
     float *const *state, float *const *next_state, float *out);
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "level.h"
 #include "thread_pool.h"
 
 enum {
@@ -53,7 +54,7 @@ void snake_row(const Snake *activation, const float *in, int width, float *out);
 
 /* A phase: padded = `history_rows` rows of `history`, then the rows of `in`, through `activation`
  * unless it is NULL. */
-void pad(
+void pad_rows(
     Worker *worker, const float *history, int history_rows, const float *in, int rows, int width,
     const Snake *activation, float *padded);
 

@@ -5,6 +5,7 @@
 #ifndef S2S_TRANSFORMER_H
 #define S2S_TRANSFORMER_H
 
+#include "level.h"
 #include "matrix.h"
 #include "thread_pool.h"
 
@@ -25,28 +26,28 @@ typedef struct KvCache KvCache;
 
 /* head_dim: a multiple of 64. `layers` [shape->layers] are copied, the matrices must outlive it.
  * NULL: no memory. */
-Transformer *transformer_new(
+S2S_API Transformer *transformer_new(
     const Shape *shape, const Layer *layers, const float *norm, ThreadPool *pool);
-void transformer_free(Transformer *transformer);
+S2S_API void transformer_free(Transformer *transformer);
 
 /* Another thread pool computes from the next forward pass on. The old one may be freed then. */
-void transformer_use(Transformer *transformer, ThreadPool *pool);
+S2S_API void transformer_use(Transformer *transformer, ThreadPool *pool);
 
 /* Keys and values of at most `capacity` positions. */
-KvCache *cache_new(const Transformer *transformer, int capacity);
-void cache_free(KvCache *cache);
-int cache_length(const KvCache *cache);
+S2S_API KvCache *cache_new(const Transformer *transformer, int capacity);
+S2S_API void cache_free(KvCache *cache);
+S2S_API int cache_length(const KvCache *cache);
 /* Drops all but the first `length` positions. */
-void cache_rewind(KvCache *cache, int length);
+S2S_API void cache_rewind(KvCache *cache, int length);
 
 /* Appends `count` positions: in and out float [count][hidden], out after the final norm. Returns 0,
  * -1 when they exceed the capacity of the cache, -2 when there is no memory; the cache has not
  * changed then. */
-int transformer_forward(
+S2S_API int transformer_forward(
     Transformer *transformer, KvCache *cache, const float *in, int count, float *out);
 
 /* matrix times x: float [columns] to float [rows]. Returns 0, or -1 when there is no memory. */
-int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y);
+S2S_API int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y);
 
 /* At most MAX_ROWS matrices of one shape, each times x float [columns], or, with `row_each`, times
  * its own row of x [count][columns]: y float [count][rows]. Returns as matrix_product. */
@@ -57,6 +58,6 @@ int matrix_products(
 ThreadPool *transformer_pool(const Transformer *transformer);
 
 /* The vector unit that this library was compiled for. */
-const char *instructions(void);
+S2S_API const char *instructions(void);
 
 #endif

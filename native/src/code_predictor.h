@@ -3,6 +3,7 @@
 #ifndef S2S_CODE_PREDICTOR_H
 #define S2S_CODE_PREDICTOR_H
 
+#include "level.h"
 #include "transformer.h"
 
 enum { MAX_DRAFT_TOKENS = MAX_ROWS - 1 };
@@ -30,14 +31,14 @@ typedef struct {
  * sampling_speculative.py: the distribution does not depend on it. uniforms: numbers from [0, 1),
  * `frame_uniforms` of them. The cache is emptied first. Returns the number of forward passes, or -1
  * when there is no memory. */
-int choose_frame(const Predictor *predictor, KvCache *cache, const float *first, int draft_tokens,
-    const Sampling *sampling, const float *uniforms, int *chosen);
+S2S_API int choose_frame(const Predictor *predictor, KvCache *cache, const float *first,
+    int draft_tokens, const Sampling *sampling, const float *uniforms, int *chosen);
 
 /* Random numbers that a frame can need. */
-int frame_uniforms(int groups, int draft_tokens);
+S2S_API int frame_uniforms(int groups, int draft_tokens);
 
 /* What a code is drawn from: p float [count], summing to one. scratch: float [count]. */
-void distribution(
+S2S_API void distribution(
     const float *logits, int count, const Sampling *sampling, float *scratch, float *p);
 
 /* --- another way of verifying ----------------------------------------------------------------- */

@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "level.h"
+
 enum { MAX_THREADS = 16 };
 
 typedef struct ThreadPool ThreadPool;
@@ -12,8 +14,8 @@ typedef struct ThreadPool ThreadPool;
 typedef void Job(void *work, ThreadPool *pool, int thread);
 
 /* NULL when threads cannot be created. The caller of `pool_run` is thread 0. */
-ThreadPool *pool_new(int threads);
-void pool_free(ThreadPool *pool);
+S2S_API ThreadPool *pool_new(int threads);
+S2S_API void pool_free(ThreadPool *pool);
 int pool_threads(const ThreadPool *pool);
 
 /* All threads execute `job` once; returns when the last is done. Concurrent callers are served one
