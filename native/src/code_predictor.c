@@ -7,6 +7,7 @@
 /* Working memory of one frame. */
 struct Frame {
     const Predictor *predictor;
+    ThreadPool *pool; /* of the heads; the transformer may go over to another meanwhile */
     const Sampling *sampling;
     const Verification *verification;
     const float *uniforms; /* the next to be used */
@@ -165,8 +166,8 @@ static void read_vector(const Predictor *predictor, int group, int code, float *
 static int predict(Frame *frame, int group, int count, const float *vectors, int row_each)
 {
     const Predictor *predictor = frame->predictor;
-    return matrix_products(transformer_pool(predictor->transformer), predictor->heads + group, count,
-        vectors, row_each, frame->logits);
+    return matrix_products(
+        frame->pool, predictor->heads + group, count, vectors, row_each, frame->logits);
 }
 
 /* One forward pass after `known` codes are chosen, with `drafted` draft tokens. Returns how many
@@ -253,7 +254,13 @@ int choose_frame_verified(const Predictor *predictor, KvCache *cache, const floa
     size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_DRAFT_TOKENS + 2);
     float *memory = malloc(floats * sizeof(float));
     if (!memory) return -1;
+    ThreadPool *pool = transformer_take_pool(predictor->transformer);
+    if (!pool) {
+        free(memory);
+        return FORKED;
+    }
     Frame frame = { .predictor = predictor,
+        .pool = pool,
         .sampling = sampling,
         .verification = verification,
         .uniforms = uniforms };
@@ -265,6 +272,7 @@ int choose_frame_verified(const Predictor *predictor, KvCache *cache, const floa
     frame.target = frame.proposals + MAX_DRAFT_TOKENS * codes;
     frame.scratch = frame.target + codes;
     int passes = choose_all(&frame, cache, first, draft_tokens, chosen);
+    pool_free(pool);
     free(memory);
     return passes;
 }

@@ -276,12 +276,12 @@ static void job(void *work, ThreadPool *pool, int thread)
     }
 }
 
-void codec_transformer_run(
+int codec_transformer_run(
     CodecTransformer *transformer, const float *in, int frames, long long position,
     float *const *state, float *const *next_state, float *out)
 {
     Run run = { transformer, in, frames, position, state, next_state, out, { { 0 } } };
-    pool_run(transformer->pool, job, &run);
+    return pool_run(transformer->pool, job, &run);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -331,10 +331,10 @@ CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, Thre
     CodecTransformer *transformer = calloc(1, sizeof *transformer);
     if (!transformer) return NULL;
     transformer->shape = *shape;
-    transformer->pool = pool;
+    transformer->pool = pool_take(pool);
     transformer->memory = weights_new((size_t)lay_out(transformer, NULL) * sizeof(float), 1);
     if (!transformer->memory) {
-        free(transformer);
+        codec_transformer_free(transformer);
         return NULL;
     }
     lay_out(transformer, transformer->memory);
@@ -344,6 +344,7 @@ CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, Thre
 void codec_transformer_free(CodecTransformer *transformer)
 {
     if (!transformer) return;
+    pool_free(transformer->pool);
     weights_free(transformer->memory);
     free(transformer);
 }

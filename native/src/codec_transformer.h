@@ -46,8 +46,8 @@ S2S_API void codec_transformer_free(CodecTransformer *transformer);
  * in: float [frames][input.in], sums of code vectors. position: frames that came earlier in the
  * stream. state, next_state: the streaming state: the newest inputs; keys and values of each layer,
  * [heads][min(position, window - 1)][head_dim]; the newest steps of each upsampling. `next_state`
- * is written whole, `state` is only read. */
-S2S_API void codec_transformer_run(
+ * is written whole, `state` is only read. Returns 0, or FORKED. */
+S2S_API int codec_transformer_run(
     CodecTransformer *transformer, const float *in, int frames, long long position,
     float *const *state, float *const *next_state, float *out);
 

@@ -354,8 +354,8 @@ int codec_upsampler_run(
     float *const *next_state, float *out, int (*stale)(void))
 {
     Run run = { upsampler, in, frames, position, state, next_state, out, stale, { { 0 } }, 0 };
-    pool_run(upsampler->pool, job, &run);
-    return atomic_load(&run.stopped);
+    int status = pool_run(upsampler->pool, job, &run);
+    return status ? status : atomic_load(&run.stopped);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -419,7 +419,7 @@ CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool
     for (int at = 0; at <= shape->blocks; at++) total += stream_size(shape, at);
     total += scratch * pool_threads(pool);
     upsampler->shape = *shape;
-    upsampler->pool = pool;
+    upsampler->pool = pool_take(pool);
     upsampler->memory = free_floats = weights_new((size_t)total * sizeof *free_floats, 1);
     upsampler->activations = calloc((size_t)shape->blocks + 1, sizeof *upsampler->activations);
     if (!upsampler->memory || !upsampler->activations) {
@@ -442,6 +442,7 @@ CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool
 void codec_upsampler_free(CodecUpsampler *upsampler)
 {
     if (!upsampler) return;
+    pool_free(upsampler->pool);
     weights_free(upsampler->memory);
     free(upsampler->activations);
     free(upsampler);

@@ -65,7 +65,8 @@ S2S_API void codec_upsampler_free(CodecUpsampler *upsampler);
  * written whole, `state` is only read.
  *
  * `stale` is asked between blocks, by the caller's thread, and may be NULL: once it is true the run
- * is cancelled. Returns 0, or 1 for a cancelled run; `next_state` and `out` are undefined then. */
+ * is cancelled. Returns 0, 1 for a cancelled run, or FORKED; `next_state` and `out` are undefined
+ * then. */
 S2S_API int codec_upsampler_run(
     CodecUpsampler *upsampler, const float *in, int frames, long long position, float *const *state,
     float *const *next_state, float *out, int (*stale)(void));

@@ -23,7 +23,9 @@
 
 /* thread_pool.h */
 #define pool_new S2S_NAME(pool_new)
+#define pool_take S2S_NAME(pool_take)
 #define pool_free S2S_NAME(pool_free)
+#define this_process S2S_NAME(this_process)
 #define pool_threads S2S_NAME(pool_threads)
 #define pool_run S2S_NAME(pool_run)
 #define pool_barrier S2S_NAME(pool_barrier)
@@ -45,7 +47,7 @@
 #define transformer_free S2S_NAME(transformer_free)
 #define transformer_use S2S_NAME(transformer_use)
 #define transformer_forward S2S_NAME(transformer_forward)
-#define transformer_pool S2S_NAME(transformer_pool)
+#define transformer_take_pool S2S_NAME(transformer_take_pool)
 #define cache_new S2S_NAME(cache_new)
 #define cache_free S2S_NAME(cache_free)
 #define cache_length S2S_NAME(cache_length)

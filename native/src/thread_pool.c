@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -26,6 +29,8 @@ typedef struct { ThreadPool *pool; int number; } PoolThread;
 
 struct ThreadPool {
     int threads;
+    int process;      /* that made it */
+    atomic_int users; /* that have to free it yet */
     pthread_t handles[MAX_THREADS];
     PoolThread workers[MAX_THREADS];
     pthread_mutex_t one_run; /* held during a run */
@@ -39,6 +44,15 @@ struct ThreadPool {
     _Alignas(64) atomic_uint generation; /* counts releases of the barrier */
     atomic_int closing;
 };
+
+int this_process(void)
+{
+#if defined(_WIN32)
+    return 0; /* there is no fork */
+#else
+    return (int)getpid();
+#endif
+}
 
 static int64_t now_ns(void)
 {
@@ -125,8 +139,9 @@ static void begin_run(ThreadPool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_run(ThreadPool *pool, Job *job, void *work)
+int pool_run(ThreadPool *pool, Job *job, void *work)
 {
+    if (pool->process != this_process()) return FORKED; /* its locks may be held for ever */
     pthread_mutex_lock(&pool->one_run);
     pool->job = job;
     pool->work = work;
@@ -134,13 +149,14 @@ void pool_run(ThreadPool *pool, Job *job, void *work)
     job(work, pool, 0);
     pool_barrier(pool);
     pthread_mutex_unlock(&pool->one_run);
+    return 0;
 }
 
 ThreadPool *pool_new(int threads)
 {
     ThreadPool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
     if (!pool) return NULL;
-    *pool = (ThreadPool) { .threads = 1 };
+    *pool = (ThreadPool) { .threads = 1, .process = this_process(), .users = 1 };
     pthread_mutex_init(&pool->one_run, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
@@ -157,9 +173,19 @@ ThreadPool *pool_new(int threads)
     return pool;
 }
 
+ThreadPool *pool_take(ThreadPool *pool)
+{
+    atomic_fetch_add(&pool->users, 1);
+    return pool;
+}
+
 void pool_free(ThreadPool *pool)
 {
-    if (!pool) return;
+    if (!pool || atomic_fetch_sub(&pool->users, 1) > 1) return;
+    if (pool->process != this_process()) {
+        free(pool); /* there are no threads here to be waited for */
+        return;
+    }
     atomic_store(&pool->closing, 1);
     if (pool->threads > 1) begin_run(pool);
     for (int number = 1; number < pool->threads; number++)

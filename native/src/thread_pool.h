@@ -13,14 +13,23 @@ typedef struct ThreadPool ThreadPool;
 /* What every thread executes; `thread` is from 0 to the number of threads less one. */
 typedef void Job(void *work, ThreadPool *pool, int thread);
 
-/* NULL when threads cannot be created. The caller of `pool_run` is thread 0. */
+/* NULL when threads cannot be created. The caller of `pool_run` is thread 0. A pool lives until it
+ * is freed as often as it was made and taken: whatever computes with it later takes it. */
 S2S_API ThreadPool *pool_new(int threads);
+ThreadPool *pool_take(ThreadPool *pool);
 S2S_API void pool_free(ThreadPool *pool);
 int pool_threads(const ThreadPool *pool);
 
-/* All threads execute `job` once; returns when the last is done. Concurrent callers are served one
- * after the other. Between two runs less than AWAKE_NS apart the threads stay awake. */
-void pool_run(ThreadPool *pool, Job *job, void *work);
+/* What functions that compute return instead of 0, beside what else they say. */
+enum { FORKED = -3 };
+
+/* The number of this process. Threads are in the one that made them and in no fork of it. */
+int this_process(void);
+
+/* All threads execute `job` once; returns 0 when the last is done. Concurrent callers are served
+ * one after the other. Between two runs less than AWAKE_NS apart the threads stay awake. FORKED, at
+ * once, in another process than the one that made the pool. */
+int pool_run(ThreadPool *pool, Job *job, void *work);
 
 /* Inside a job: a barrier, which no thread leaves before all have reached it. */
 void pool_barrier(ThreadPool *pool);

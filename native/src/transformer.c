@@ -32,8 +32,9 @@ struct Transformer {
     Shape shape;
     Layer *layers;
     float *norm;
-    ThreadPool *pool;
+    int process;          /* that made it */
     pthread_mutex_t lock; /* of everything below: one forward pass at a time */
+    ThreadPool *pool;
     ThreadBuffers buffers[MAX_THREADS];
     Activations shared; /* of BATCH rows */
     float *qkv;         /* [BATCH][(heads + 2 kv_heads) head_dim]: queries, keys, values */
@@ -112,7 +113,8 @@ Transformer *transformer_new(
     widest = widest > shape->hidden ? widest : shape->hidden;
     pthread_mutex_init(&made->lock, NULL);
     made->shape = *shape;
-    made->pool = pool;
+    made->process = this_process();
+    made->pool = pool_take(pool);
     made->layers = malloc(layer_bytes);
     made->norm = new_floats((size_t)shape->hidden);
     made->qkv = new_floats(BATCH * qkv_width);
@@ -154,20 +156,28 @@ void transformer_free(Transformer *transformer)
     free(transformer->gated);
     free(transformer->added);
     free(transformer->counters);
+    pool_free(transformer->pool);
     pthread_mutex_destroy(&transformer->lock);
     free(transformer);
 }
 
-ThreadPool *transformer_pool(const Transformer *transformer)
+ThreadPool *transformer_take_pool(Transformer *transformer)
 {
-    return transformer->pool;
+    if (transformer->process != this_process()) return NULL;
+    pthread_mutex_lock(&transformer->lock);
+    ThreadPool *pool = pool_take(transformer->pool);
+    pthread_mutex_unlock(&transformer->lock);
+    return pool;
 }
 
 void transformer_use(Transformer *transformer, ThreadPool *pool)
 {
+    if (transformer->process != this_process()) return; /* it computes nothing here */
     pthread_mutex_lock(&transformer->lock);
-    transformer->pool = pool;
+    ThreadPool *old = transformer->pool;
+    transformer->pool = pool_take(pool);
     pthread_mutex_unlock(&transformer->lock);
+    pool_free(old);
 }
 
 KvCache *cache_new(const Transformer *transformer, int capacity)
@@ -522,7 +532,9 @@ int transformer_forward(
     Transformer *transformer, KvCache *cache, const float *in, int count, float *out)
 {
     const Shape *shape = &transformer->shape;
-    if (cache->length + count > cache->capacity) return -1;
+    int status = 0;
+    if (transformer->process != this_process()) return FORKED; /* its lock may be held for ever */
+    if (count > cache->capacity - cache->length) return -1;
     pthread_mutex_lock(&transformer->lock);
     if (!grow_scores(transformer, cache->capacity)) {
         pthread_mutex_unlock(&transformer->lock);
@@ -534,12 +546,13 @@ int transformer_forward(
         ForwardPass pass = { transformer, cache, in + offset, out + offset, rows };
         int counters = shape->layers * PHASES * pool_threads(transformer->pool);
         memset(transformer->counters, 0, (size_t)counters * sizeof(atomic_int));
-        pool_run(transformer->pool, run_forward_pass, &pass);
+        status = pool_run(transformer->pool, run_forward_pass, &pass);
+        if (status) break;
         cache->length += rows;
         done += rows;
     }
     pthread_mutex_unlock(&transformer->lock);
-    return 0;
+    return status;
 }
 
 /* --- single products -------------------------------------------------------------------------- */
@@ -585,9 +598,9 @@ int matrix_products(
             columns };
     }
     Products products = { .matrices = matrices, .rows = each, .count = count, .y = y };
-    pool_run(pool, run_products, &products);
+    int status = pool_run(pool, run_products, &products);
     free(all.scales);
-    return 0;
+    return status;
 }
 
 int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y)

@@ -30,7 +30,8 @@ S2S_API Transformer *transformer_new(
     const Shape *shape, const Layer *layers, const float *norm, ThreadPool *pool);
 S2S_API void transformer_free(Transformer *transformer);
 
-/* Another thread pool computes from the next forward pass on. The old one may be freed then. */
+/* Another thread pool computes from the next forward pass on. The old one is
+ * freed, as the transformer took it. */
 S2S_API void transformer_use(Transformer *transformer, ThreadPool *pool);
 
 /* Keys and values of at most `capacity` positions. */
@@ -41,12 +42,13 @@ S2S_API int cache_length(const KvCache *cache);
 S2S_API void cache_rewind(KvCache *cache, int length);
 
 /* Appends `count` positions: in and out float [count][hidden], out after the final norm. Returns 0,
- * -1 when they exceed the capacity of the cache, -2 when there is no memory; the cache has not
- * changed then. */
+ * -1 when they exceed the capacity of the cache, -2 when there is no memory, FORKED in another
+ * process than the one that made the transformer; the cache has not changed then. */
 S2S_API int transformer_forward(
     Transformer *transformer, KvCache *cache, const float *in, int count, float *out);
 
-/* matrix times x: float [columns] to float [rows]. Returns 0, or -1 when there is no memory. */
+/* matrix times x: float [columns] to float [rows]. Returns 0, -1 when there is no memory, or
+ * FORKED. */
 S2S_API int matrix_product(ThreadPool *pool, const Matrix *matrix, const float *x, float *y);
 
 /* At most MAX_ROWS matrices of one shape, each times x float [columns], or, with `row_each`, times
@@ -55,7 +57,9 @@ int matrix_products(
     ThreadPool *pool, const Matrix *const *matrices, int count, const float *x, int row_each,
     float *y);
 
-ThreadPool *transformer_pool(const Transformer *transformer);
+/* The pool that computes now; it has to be freed. NULL in another process than the one that made
+ * the transformer. */
+ThreadPool *transformer_take_pool(Transformer *transformer);
 
 /* The vector unit that this library was compiled for. */
 S2S_API const char *instructions(void);

@@ -26,7 +26,7 @@ from s2s.tts.qwen3.native.codec_packing import (
     panel_floats,
 )
 from s2s.tts.qwen3.native.kept import Origin
-from s2s.tts.qwen3.native.library import Functions, KernelError, bind
+from s2s.tts.qwen3.native.library import Functions, KernelError, bind, require
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PART = "codec-transformer"
@@ -69,7 +69,7 @@ _FUNCTIONS: Functions = {
     "codec_transformer_new": (c_void_p, [POINTER(_Shape), c_void_p]),
     "codec_transformer_free": (None, [c_void_p]),
     "codec_transformer_run": (
-        None,
+        c_int,
         [c_void_p, c_void_p, c_int, c_longlong, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
     ),
 }
@@ -121,7 +121,8 @@ class CodecTransformer:
         """Latent steps for the upsampling decoder, and the streaming state after them.
 
         codes: int64 [frames, groups]; returns float32 [frames * steps, latent_dim]. position:
-        frames that came earlier. state: in the order of `transformer_state`.
+        frames that came earlier. state: in the order of `transformer_state`. Raises KernelError in
+        a fork of the process that made it.
         """
         spec, frames = self._spec, len(codes)
         vectors = self._vectors(codes)
@@ -132,10 +133,11 @@ class CodecTransformer:
         ]
         steps = frames * int(np.prod(spec.upsampling_ratios))
         latents = np.empty((steps, spec.latent_dim), np.float32)
-        self._lib.codec_transformer_run(
+        status = self._lib.codec_transformer_run(
             self._pointer, vectors.ctypes.data, frames, position, addresses(state),
             addresses(next_state), latents.ctypes.data,
         )  # fmt: skip
+        require(status, "no memory for a run of the codec decoder")
         return latents, next_state
 
     def _vectors(self, codes: Ids) -> Floats:

@@ -37,7 +37,7 @@ from s2s.tts.qwen3.native.codec_packing import (
     with_padding,
 )
 from s2s.tts.qwen3.native.kept import Origin
-from s2s.tts.qwen3.native.library import Functions, KernelError, bind
+from s2s.tts.qwen3.native.library import Functions, KernelError, bind, require
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PART = "codec-upsampler"
@@ -151,11 +151,12 @@ class CodecUpsampler:
         ]
         samples = np.empty(frames * self._frame_samples, np.float32)
         asked = _Stale() if stale is never else _Stale(lambda: int(stale()))
-        stopped = self._lib.codec_upsampler_run(
+        status = self._lib.codec_upsampler_run(
             self._pointer, latents.ctypes.data, frames, position, addresses(padded_state),
             addresses(next_state), samples.ctypes.data, asked,
         )  # fmt: skip
-        if stopped:
+        require(status, "no memory for a run of the codec decoder")
+        if status:
             raise Stopped
         return samples, [
             array[:, :width] for array, (_, width) in zip(next_state, self._states, strict=True)

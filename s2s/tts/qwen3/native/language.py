@@ -238,8 +238,7 @@ class NativePredictor:
             kernel.address(uniforms),
             kernel.address(chosen),
         )
-        if passes < 0:
-            raise KernelError("no memory for a frame")
+        kernel.require(passes, "no memory for a frame")
         state.forward_passes += passes
         return chosen.astype(np.int64)
 

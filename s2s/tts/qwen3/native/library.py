@@ -46,6 +46,8 @@ def _flags(machine: str, level: str) -> tuple[str, ...]:
 FLAGS = (*_flags("any", "common"), "-march=native", "-shared", "-pthread")
 LEVEL = "native"
 """The level (level.h) of a library that is compiled here: for this very processor."""
+FORKED = -3
+"""FORKED of thread_pool.h."""
 _COMPILERS = ("cc", "gcc", "clang")
 _BUILD_S = 120.0
 
@@ -102,8 +104,8 @@ class Layer(Structure):
 
 class ChooseFrame(Protocol):
     """The kernel's function that chooses the codes of a frame: ``choose_frame`` of
-    code_predictor.h, with addresses for pointers. Returns the number of forward passes, or -1 when
-    there is no memory."""
+    code_predictor.h, with addresses for pointers. Returns the number of forward passes, or less
+    than zero."""
 
     def __call__(
         self,
@@ -184,6 +186,18 @@ def open_kernel(path: Path) -> ctypes.CDLL:
         raise KernelError(f"{path} cannot be loaded ({error}): delete it") from error
     bind(kernel, _FUNCTIONS)
     return kernel
+
+
+def require(status: int, otherwise: str) -> None:
+    """Raises KernelError for what a function returned that computes: ``otherwise`` says what it may
+    mean beside a fork."""
+    if status == FORKED:
+        raise KernelError(
+            "this process was forked from the one that opened the model, and threads are in that "
+            "one alone: open the model behind the fork"
+        )
+    if status < 0:
+        raise KernelError(otherwise)
 
 
 def bind(kernel: ctypes.CDLL, functions: Functions) -> None:

@@ -132,11 +132,11 @@ class Matrices:
         if vector.shape != (columns,):
             raise ValueError(f"a vector of shape {vector.shape}; wanted [{columns}]")
         out = np.empty(rows, np.float32)
-        status = self.pool.kernel.matrix_product(
-            self.pool.pointer, self.pointers[name], address(vector), address(out)
+        pool = self.pool  # held: another thread may set another one meanwhile
+        status = pool.kernel.matrix_product(
+            pool.pointer, self.pointers[name], address(vector), address(out)
         )
-        if status:
-            raise KernelError(f"no memory for a product of {columns} columns")
+        kernel.require(status, f"no memory for a product of {columns} columns")
         return out
 
     def _bytes(self, stored: Stored) -> int:
@@ -266,8 +266,7 @@ class Transformer:
         status = self._pool.kernel.transformer_forward(
             self.pointer, cache.pointer, address(inputs), len(inputs), address(out)
         )
-        if status:
-            raise KernelError(f"no memory for {wanted} positions")
+        kernel.require(status, f"no memory for {wanted} positions")
         return out
 
 
