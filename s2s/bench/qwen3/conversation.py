@@ -84,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 EMBEDDED = "embedded voice"
+FED, WHOLE = "fed", "whole texts"
 
 
 def plan(options: argparse.Namespace) -> list[ConversationSetting]:
@@ -91,7 +92,8 @@ def plan(options: argparse.Namespace) -> list[ConversationSetting]:
     voice = [f"tts.voice={options.voice}"] if options.voice else []
     found: list[ConversationSetting] = []
     for predictor in options.predictor_quants:
-        for fed in (True, False):
+        for text in options.text:
+            fed = text == FED
             settings = (
                 "tts.backend=qwen3",
                 f"tts.model={options.checkpoint}",
@@ -100,9 +102,9 @@ def plan(options: argparse.Namespace) -> list[ConversationSetting]:
                 f"tts.streaming_text={str(fed).lower()}",
                 *voice,
             )
-            label = f"{options.quant} + {predictor}, {'fed' if fed else 'whole texts'}"
+            label = f"{options.quant} + {predictor}, {text}"
             found += [ConversationSetting(label, settings, busy) for busy in options.busy]
-    return [*found, ConversationSetting(EMBEDDED, ())]
+    return [*found, ConversationSetting(EMBEDDED, ())] if options.embedded else found
 
 
 def converse(setting: ConversationSetting, turns: int, picture: Path | None) -> Row:
@@ -166,6 +168,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--voice", default=None, help="a trained speaker, or an enrolled voice")
     parser.add_argument("--quant", default="q4_k_m", help="of the talker")
     parser.add_argument("--predictor-quants", nargs="+", default=["q8_0", "q4_k_m"])
+    parser.add_argument("--text", nargs="+", choices=[FED, WHOLE], default=[FED, WHOLE])
+    parser.add_argument(
+        "--embedded", action=argparse.BooleanOptionalAction, default=True, help="compare with it"
+    )
     parser.add_argument("--busy", type=int, nargs="+", default=[0, 1], metavar="N")
     parser.add_argument("--turns", type=int, default=22, help="things the person says, each time")
     parser.add_argument(

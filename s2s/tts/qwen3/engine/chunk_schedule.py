@@ -25,6 +25,9 @@ _EDGE_SPARE = 0.5  # by which a chunk may take longer than it is thought to
 _EDGE_RESERVES = ((0.2, 250.0), (0.1, 400.0), (0.05, 400.0), (0.02, 400.0), (0.0, 400.0))
 """What should be left of real time, and how late the first chunk may be for it
 (docs/decisions/qwen3-chunks-grow.md)."""
+_EDGE_START_MS = 20.0
+"""How much of the first chunk should still be unplayed when the second is ready, if all goes as
+measured: part of it may be cut off as silence, and the language model writes the text meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class ScheduleConfig:
 
     ``edge_costs`` is this project's own: chunks that grow with the sound that waits unplayed, by
     what a chunk costs on this machine; after the first it overrides everything above.
-    ``edge_speed``: what is made is played at so many times its pace.
+    ``edge_least_frames``: of the later chunks; 0: as many as the first has. ``edge_speed``: what is
+    made is played at so many times its pace.
     """
 
     initial_codec_chunk_frames: int = 1
@@ -50,6 +54,7 @@ class ScheduleConfig:
     codec_chunk_ramp_delta_min: int = 2
     codec_left_context_frames: int = 72
     edge_costs: Costs | None = None
+    edge_least_frames: int = 0
     edge_speed: float = 1.0
 
     def __post_init__(self) -> None:
@@ -114,7 +119,11 @@ class ChunkSchedule:
         self._adaptive: _Paced | _Adaptive | None = None
         if config.edge_costs is not None:
             self._adaptive = _Paced(
-                config.edge_costs, min(first, steady), steady, FRAME_MS / config.edge_speed
+                config.edge_costs,
+                min(first, steady),
+                min(config.edge_least_frames or first, steady),
+                steady,
+                FRAME_MS / config.edge_speed,
             )
         elif config.codec_chunk_adaptive:
             self._adaptive = _Adaptive(config, dynamic)
@@ -133,6 +142,11 @@ class ChunkSchedule:
         """A call of the decoder for so many frames took that long: likewise."""
         if isinstance(self._adaptive, _Paced):
             self._adaptive.decoded(frames, took_ms)
+
+    def silent(self, frames: int) -> None:
+        """So many frames at the start were cut off as silence: nobody hears them."""
+        if isinstance(self._adaptive, _Paced):
+            self._adaptive.silent(frames)
 
     def emit(self, length: int, finished: bool, now_ms: float) -> int:
         """How many frames to decode now, 0 to wait.
@@ -167,14 +181,14 @@ class _Paced:
     next size is settled when a chunk goes out, again when it is decoded, and given up for what is
     there when frames take longer than thought."""
 
-    def __init__(self, costs: Costs, first: int, most: int, lasts_ms: float) -> None:
+    def __init__(self, costs: Costs, first: int, least: int, most: int, lasts_ms: float) -> None:
         """``lasts_ms``: what a frame lasts when it is played."""
         self._running = RunningCosts(costs)
         self._lasts_ms = lasts_ms
         self._most = most
-        self._least = min(first, most)
-        self.target = first
-        self._emitted = 0
+        self._least = least
+        self.target = self._opens_with = first
+        self._emitted = 0  # what of it is heard
         self._noted_ms = self._free_ms = 0.0
         self._play_from_ms: float | None = None
         self._first = True
@@ -200,6 +214,17 @@ class _Paced:
             self._play_from_ms = self._free_ms
             self._first = False
         self._settle(self._free_ms)
+
+    def silent(self, frames: int) -> None:
+        """So many of the frames that went out are not heard; where none is, playback has yet to
+        begin."""
+        self._emitted -= frames
+        if self._emitted <= 0:
+            self._play_from_ms = None
+            self._first = True
+            self.target = self._opens_with
+        else:
+            self._settle(self._free_ms)
 
     def late(self, fresh: int, now_ms: float) -> bool:
         """With one frame more, the next chunk would come after playback has run dry."""
@@ -277,33 +302,44 @@ def uninterrupted_start_ms(chunks: Sequence[tuple[float, int]]) -> float:
 
 
 def edge_schedule(costs: Costs, speed: float = 1.0) -> ScheduleConfig:
-    """The schedule for a machine: a first chunk small enough to be early and large enough that
-    what follows keeps ahead of playback, with something in reserve; then chunks as large as the
+    """The schedule for a machine: chunks large enough that playback is kept ahead of, with
+    something in reserve, and a first one that leaves time for the second; then as large as the
     sound that still waits allows (`_Paced`). The largest throughout for a machine that cannot keep
     up: it does the least work, and playback has to wait. speed: of playback.
     """
-    most = _most_frames(costs)
+    most, lasts_ms = _most_frames(costs), FRAME_MS / speed
     wishes = (
-        _first_frames(costs, most, FRAME_MS / speed * (1 - reserve), latest_ms)
+        _least_frames(costs, most, lasts_ms * (1 - reserve), latest_ms)
         for reserve, latest_ms in _EDGE_RESERVES
     )
-    first = next(filter(None, wishes), most)
+    least = next(filter(None, wishes), most)
     return ScheduleConfig(
-        initial_codec_chunk_frames=first,
+        initial_codec_chunk_frames=_first_frames(costs, least, most, lasts_ms),
         codec_chunk_frames=most,
         edge_costs=costs,
+        edge_least_frames=least,
         edge_speed=speed,
     )
 
 
-def _first_frames(costs: Costs, most: int, frame_ms: float, latest_ms: float) -> int | None:
-    """The smallest chunk whose frames take at most ``frame_ms`` each; None when there is none or it
-    comes later than ``latest_ms``."""
+def _least_frames(costs: Costs, most: int, frame_ms: float, latest_ms: float) -> int | None:
+    """The smallest chunk whose frames take at most ``frame_ms`` each; None when there is none or a
+    first one of that size comes later than ``latest_ms``."""
     keep_up = (n for n in range(1, most + 1) if costs.frame_ms(n) <= frame_ms)
     first = next(keep_up, None)
     if first is None or costs.ready_ms(0.0, 0, first) > latest_ms:
         return None
     return first
+
+
+def _first_frames(costs: Costs, least: int, most: int, lasts_ms: float) -> int:
+    """The smallest first chunk, at least ``least``, after which one of ``least`` comes in time."""
+
+    def left_ms(first: int) -> float:
+        at_ms = costs.ready_ms(0.0, 0, first)
+        return at_ms + first * lasts_ms - costs.ready_ms(at_ms, first, least)
+
+    return next((n for n in range(least, most) if left_ms(n) >= _EDGE_START_MS), most)
 
 
 def _most_frames(costs: Costs) -> int:

@@ -121,6 +121,8 @@ class Sounding(Generic[D]):
                 "damaged; fetch and convert the checkpoint again"
             )
         kept = self._trimmer.trim(pcm)
+        if silent := self._trimmer.trimmed_frames - report.trimmed_frames:
+            self._schedule.silent(silent)
         report.trimmed_frames = self._trimmer.trimmed_frames
         if not kept.size:
             return None

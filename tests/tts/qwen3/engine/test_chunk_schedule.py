@@ -183,17 +183,18 @@ def _backlog_share(costs: Costs, frames: int) -> float:
 def test_chunks_grow_to_the_largest_where_there_is_time(costs: Costs) -> None:
     config = edge_schedule(costs)
     first, most = config.initial_codec_chunk_frames, config.codec_chunk_frames
-    assume(costs.frame_ms(first) < 0.95 * FRAME_MS)
-    assume(not costs.overlapped or _backlog_share(costs, first) < 0.95)
+    least = config.edge_least_frames
+    assume(costs.frame_ms(least) < 0.95 * FRAME_MS)
+    assume(not costs.overlapped or _backlog_share(costs, least) < 0.95)
     sizes = chunk_sizes(config, 1500, costs)
     assert sizes[0] == first
-    assert all(first <= size <= most for size in sizes[:-1])
+    assert all(least <= size <= most for size in sizes[:-1])
     assert max(sizes) == most
 
 
 @pytest.mark.parametrize(
     ("codes_ms", "first_frames", "first_ms"),
-    [(15, 1, 64), (25, 2, 123), (35, 2, 143), (38, 3, 211), (45, 4, 301), (48, 4, 313)],
+    [(8, 1, 57), (15, 2, 103), (25, 2, 123), (35, 3, 202), (38, 3, 211), (45, 5, 370)],
 )
 def test_the_first_chunk_where_a_call_of_the_decoder_has_a_price(
     codes_ms: float, first_frames: int, first_ms: float
@@ -204,6 +205,34 @@ def test_the_first_chunk_where_a_call_of_the_decoder_has_a_price(
     assert config.initial_codec_chunk_frames == first_frames
     assert timeline(config, 125, costs)[0][0] == first_ms
     assert start_ms(config, costs) == first_ms
+
+
+@given(COSTS.filter(keeps_up))
+def test_the_second_chunk_may_be_late_by_so_much(costs: Costs) -> None:
+    """20 ms of the first are unplayed when it comes: what is cut off as silence, and what the
+    language model takes meanwhile, is not heard as a gap."""
+    config = edge_schedule(costs)
+    first, least = config.initial_codec_chunk_frames, config.edge_least_frames
+    at_ms = costs.ready_ms(0, 0, first)
+    left_ms = at_ms + first * FRAME_MS - costs.ready_ms(at_ms, first, least)
+    assert left_ms >= 20 or first == config.codec_chunk_frames
+
+
+def test_silence_that_is_cut_off_at_the_start_does_not_wait_to_be_played() -> None:
+    """The first frame is digital silence: playback begins with the second chunk."""
+    costs = Costs(20, 5, 12)
+    schedule = ChunkSchedule(edge_schedule(costs))
+    assert schedule.emit(1, False, 20) == 1
+    schedule.decoded(1, 17)
+    schedule.silent(1)
+    assert schedule.emit(2, False, 57) == 1
+    schedule.decoded(1, 17)
+    heard = ChunkSchedule(edge_schedule(costs))
+    assert heard.emit(1, False, 57) == 1
+    heard.decoded(1, 17)
+    for length in range(2, 60):
+        now_ms = 37.0 + 20 * length
+        assert schedule.emit(length + 1, False, now_ms) == heard.emit(length, False, now_ms)
 
 
 def test_calls_are_no_longer_than_a_stop_may_take() -> None:
