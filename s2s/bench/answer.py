@@ -19,7 +19,14 @@ from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.session.models import Models
 from s2s.transport.playback import Playback
-from s2s.tts.base import AudioChunk, Capabilities, FedSynthesizer, Synthesizer, WrittenText
+from s2s.tts.base import (
+    AudioChunk,
+    Capabilities,
+    FedSynthesizer,
+    PacedSynthesizer,
+    Synthesizer,
+    WrittenText,
+)
 
 LOOK_S = 0.05
 
@@ -107,6 +114,11 @@ class WatchedVoice:
     def capabilities(self) -> Capabilities:
         """See `Synthesizer`; so for all that follows."""
         return self._voice.capabilities
+
+    @property
+    def pace(self) -> float:
+        """See `PacedSynthesizer`; 0, as fast as can be, of one that is none."""
+        return self._voice.pace if isinstance(self._voice, PacedSynthesizer) else 0.0
 
     def takes_words(self, voice: str | None = None) -> bool:
         inner = self._voice

@@ -16,6 +16,7 @@ from s2s.core.messages import LlmInput, SenderInput, SttInput, TtsMessage
 from s2s.transport.output import SoundOutput
 from s2s.tts.base import Synthesizer
 from s2s.tts.handler import TtsSettings
+from s2s.tts.speech_time import head_start_s
 from s2s.turns.handler import TurnInput
 
 MIC_WINDOWS = 64
@@ -70,6 +71,7 @@ class Channels:
 def sound_waiting(synthesizer: Synthesizer, settings: TtsSettings, playback: SoundOutput) -> int:
     """Blocks between synthesis and playback: what the voice makes ahead, and what a slow one must
     have made before it begins, less what the playback buffer holds."""
-    ahead_s = max(synthesizer.capabilities.ahead_s, settings.head_start_s(settings.max_coalesced_s))
+    slow_s = head_start_s(settings.max_coalesced_s, settings.real_time_factor)
+    ahead_s = max(synthesizer.capabilities.ahead_s, slow_s)
     samples = ahead_s * playback.rate_hz - playback.capacity_samples
     return max(SENDER_WAITING, math.ceil(samples / BLOCK_SAMPLES))

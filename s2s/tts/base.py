@@ -166,3 +166,14 @@ class Measured(Protocol):
     def measured_how(self) -> str:
         """When that was measured, and what else went on; "" where it is measured at every start."""
         ...
+
+
+@runtime_checkable
+class PacedSynthesizer(Protocol):
+    """A synthesizer that knows how fast it is at this moment."""
+
+    @property
+    def pace(self) -> float:
+        """Seconds of work for a second of speech, as its last utterances took and as other
+        programs leave cores now."""
+        ...

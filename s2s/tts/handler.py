@@ -38,8 +38,8 @@ from s2s.tts.beginning import begin_after_grace, begin_answer
 from s2s.tts.language import StickyLanguage, is_spaced, is_written_in
 from s2s.tts.marks import SoundAhead, SpokenText, whole_words
 from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
-from s2s.tts.speak import Synthesis, speak, speak_written, takes_words
-from s2s.tts.speech_time import BASE_S, estimate_seconds
+from s2s.tts.speak import Synthesis, pace_of, speak, speak_written, takes_words
+from s2s.tts.speech_time import BASE_S, estimate_seconds, head_start_s
 from s2s.tts.tempo import paced
 from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
@@ -67,12 +67,7 @@ class TtsSettings:
     lexicon: Lexicon | None = None
     real_time_factor: float = 0.0
     """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
-    back until the rest can be made while it plays."""
-
-    def head_start_s(self, speech_s: float) -> float:
-        """Seconds of sound to be made before the first is played, so that playback of `speech_s`
-        never runs dry."""
-        return speech_s * max(0.0, 1.0 - 1.0 / max(self.real_time_factor, 1.0))
+    back until the rest can be made while it plays. A voice that knows its pace is asked instead."""
 
 
 class TtsHandler(Handler[TtsMessage, SenderInput]):
@@ -238,9 +233,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         """The voice speaks along while this text is written. Not where it is too slow for that, in
         scripts without spaces, and where another language may begin: that is told from a clause."""
         language = self._sticky.current if self._sticky is not None else first.language
-        voice, rtf = first.voice or self._voice, self._settings.real_time_factor
         return (
-            takes_words(self._synthesizer, rtf, voice)
+            takes_words(self._synthesizer, self._pace(), first.voice or self._voice)
             and not first.system_note
             and language is not None
             and first.language in (None, language)
@@ -251,7 +245,10 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def _head_start(self, inputs: list[TtsInput]) -> int:
         """Samples that must be made before the first is played, so that playback never runs dry."""
         expected_s = sum(estimate_seconds(each.text) for each in inputs)
-        return int(self._settings.head_start_s(expected_s) * self._settings.output_hz)
+        return int(head_start_s(expected_s, self._pace()) * self._settings.output_hz)
+
+    def _pace(self) -> float:
+        return pace_of(self._synthesizer, self._settings.real_time_factor)
 
     def _gate(
         self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int

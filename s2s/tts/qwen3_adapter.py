@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.core.work import Compute
+from s2s.core.work import Compute, Work
 from s2s.models.resources import Resources
 from s2s.system.cpu import cores
 from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
@@ -102,7 +102,7 @@ class Qwen3:
     def capabilities(self) -> Capabilities:
         model = self._loaded()
         known = [code for code, name in LANGUAGES.items() if name in model.spec.languages]
-        first = self._config.language
+        first, streaming = self._config.language, self._config.streaming_text
         if first in known:
             known.sort(key=lambda code: code != first)
         return Capabilities(
@@ -112,11 +112,7 @@ class Qwen3:
             voices=model.voices,
             cloning=model.spec.kind is Kind.BASE,
             threads=self._threads(model),
-            reads_first=not (
-                model.spec.kind is Kind.BASE
-                if self._config.streaming_text is None
-                else self._config.streaming_text
-            ),
+            reads_first=not (model.spec.kind is Kind.BASE if streaming is None else streaming),
             ahead_s=_AHEAD_S,
         )
 
@@ -201,6 +197,17 @@ class Qwen3:
         """Work over sound, as measured on this machine; 0 before `warm`."""
         measured = self._measured
         return 0.0 if measured is None else measured.speed.real_time * self._config.speed
+
+    @property
+    def pace(self) -> float:
+        """Work over sound now: as the last utterances took, and no better than the cores allow that
+        other programs leave; 0 before `warm`."""
+        observed = self._observed
+        if observed is None or self._measured is None:
+            return 0.0
+        speed = self._measured.speed
+        left = self._compute.threads(Work.HEARING, speed.threads)  # nothing of ours is before that
+        return self._config.speed * max(observed.now.rtf, speed.rtf * speed.threads / left)
 
     @property
     def measured_how(self) -> str:

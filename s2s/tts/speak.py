@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from s2s.tts.base import AudioChunk, FedSynthesizer, Synthesizer
+from s2s.tts.base import AudioChunk, FedSynthesizer, PacedSynthesizer, Synthesizer
 from s2s.tts.language import StickyLanguage, likely_language
 from s2s.tts.passage import Passage
 from s2s.tts.text import Lexicon, speakable
@@ -84,6 +84,11 @@ def takes_words(
         and synthesizer.takes_words(voice)
         and real_time_factor <= 1
     )
+
+
+def pace_of(synthesizer: Synthesizer, real_time_factor: float) -> float:
+    """Seconds of work for a second of sound, now; real_time_factor: as measured at the start."""
+    return synthesizer.pace if isinstance(synthesizer, PacedSynthesizer) else real_time_factor
 
 
 def speak_written(

@@ -105,3 +105,9 @@ def frame_cap(
     if text_tokens < 0:
         raise ValueError(f"text_tokens must not be negative, got {text_tokens}")
     return max(least_frames, spare_frames + math.ceil(frames_per_token * text_tokens))
+
+
+def head_start_s(speech_s: float, pace: float) -> float:
+    """Seconds of sound to be made before the first is played, so that playback of `speech_s` never
+    runs dry. pace: seconds of work for a second of sound."""
+    return speech_s * max(0.0, 1.0 - 1.0 / max(pace, 1.0))

@@ -620,6 +620,31 @@ def test_a_voice_slower_than_speech_gets_whole_texts() -> None:
     assert [text for text, *_ in voice.asked] == ["Whales live in all seas."]
 
 
+class PacedVoice(WordVoice):
+    """Knows how fast it is now."""
+
+    pace: float = 0.8
+
+
+def test_a_voice_whose_machine_became_busy_gets_whole_texts_and_starts_late() -> None:
+    """By its pace now, not by what was measured at the start."""
+    voice = PacedVoice()
+    rig = Rig(voice, real_time_factor=0.8)
+    rig.send(
+        word("Whales live in all "), word("seas.", ends=Ends.SENTENCE), EndOfResponse(RESPONSE)
+    )
+    assert voice.asked == []
+    assert voice.written
+    voice.pace = 1.7
+    rig = Rig(voice, real_time_factor=0.8)
+    voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.17)
+    first = next(
+        iter(rig.handler.process(say("This is a sentence that takes its time to be said.")))
+    )
+    assert isinstance(first, AudioOut)
+    assert rig.clock.now() > 0.5
+
+
 # --- provisional starts --------------------------------------------------------------------------
 
 

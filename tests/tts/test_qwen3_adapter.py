@@ -16,6 +16,7 @@ from s2s.core.messages import AudioOut, AudioResponseDone, EndOfResponse, Respon
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
+from s2s.core.work import Unlimited, Work
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.system.llama_cpp import installed
@@ -332,10 +333,33 @@ def test_the_start_line_says_when_and_how_it_was_measured(
     )
     made = Qwen3(config, Resources(Store(tmp_path)))
     assert (made.real_time_factor, made.measured_how) == (0.0, "")
+    assert made.pace == 0.0
     made.warm()
     assert made.real_time_factor > 0
     assert "measured 20" in made.measured_how
     made.close()
+
+
+class Crowded(Unlimited):
+    """Other programs leave one core."""
+
+    def threads(self, work: Work, most: int) -> int:
+        return 1
+
+
+def test_its_pace_is_what_others_leave_of_the_cores(
+    tiny_qwen3: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = str(tiny_qwen3("1.7b-customvoice"))
+    config = Qwen3Config(model=folder, threads=2, core="ggml", codec="onnx", seed=3)
+    alone = Qwen3(config, Resources(Store(tmp_path), compute=Unlimited()))
+    beside = Qwen3(config, Resources(Store(tmp_path), compute=Crowded()))
+    for made in (alone, beside):
+        made.warm()
+    assert alone.pace == pytest.approx(alone.real_time_factor)
+    assert beside.pace == pytest.approx(2 * beside.real_time_factor)
+    for made in (alone, beside):
+        made.close()
 
 
 class Stage:

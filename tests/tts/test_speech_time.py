@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.tts.speech_time import cjk_chars, estimate_seconds, frame_cap, token_budget
+from s2s.tts.speech_time import (
+    cjk_chars,
+    estimate_seconds,
+    frame_cap,
+    head_start_s,
+    token_budget,
+)
 
 
 def test_words_decide_for_short_words() -> None:
@@ -71,3 +77,10 @@ def test_more_text_never_gets_less(text: str, more: str, chunk: int) -> None:
     budget = token_budget(text, chunk_frames=chunk)
     assert 360 <= budget.tokens <= 1536
     assert estimate_seconds(f"{text} {more}") >= estimate_seconds(text)
+
+
+@pytest.mark.parametrize(("pace", "wanted_s"), [(0.0, 0.0), (0.9, 0.0), (1.0, 0.0), (2.0, 2.0)])
+def test_a_voice_that_is_slower_than_speech_needs_a_head_start(
+    pace: float, wanted_s: float
+) -> None:
+    assert head_start_s(4.0, pace) == wanted_s
