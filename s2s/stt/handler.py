@@ -23,6 +23,7 @@ from s2s.core.messages import (
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.stt.base import Transcriber, Transcription
+from s2s.stt.stable import StableWords
 
 
 class SttHandler(Handler[SttInput, LlmInput]):
@@ -55,8 +56,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._earlier: Transcription | None = None
         self._heard = empty()
         self._words: Transcription | None = None
-        self._stable: list[str] = []
-        self._previous: list[str] = []
+        self._stable = StableWords()
 
     def process(self, message: SttInput) -> Iterable[LlmInput]:
         match message:
@@ -110,7 +110,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
             return
         if result.text:
             self._words = result
-        elif self._stable and self._words is not None:
+        elif self._stable.text and self._words is not None:
             result = self._words  # two hypotheses agreed on words: they were not nothing
         self._on_partial(self._partial(speech, result))
         if speech.final:
@@ -144,30 +144,14 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._earlier = None
         self._heard = empty()
         self._words = None
-        self._stable = []
-        self._previous = []
+        self._stable = StableWords()
 
     def _partial(self, speech: Speech, heard: Transcription) -> PartialTranscript:
-        """Words on which two hypotheses in a row agree are stable, and only ever grow."""
-        words = heard.text.split()
-        agreed = 0
-        for old, new in zip(self._previous, words, strict=False):
-            if _bare(old) != _bare(new):
-                break
-            agreed += 1
-        if agreed > len(self._stable):
-            self._stable += words[len(self._stable) : agreed]
-        self._previous = words
         return PartialTranscript(
             heard.text,
-            " ".join(self._stable),
+            self._stable.push(heard.text),
             speech.turn,
             len(speech.audio),
             heard.confidence,
             heard.language or self._language,
         )
-
-
-def _bare(word: str) -> str:
-    """A word without case and edge punctuation, for comparison."""
-    return word.casefold().strip(".,!?;:…\"'")
