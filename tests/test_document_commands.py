@@ -51,6 +51,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
         r"(S2S_API_KEY=\S+ )?(python -m )?s2s serve|export S2S_API_KEY",
         "serves until it is stopped",
     ),
+    (r"python -m s2s wyoming", "serves until it is stopped"),
     (r"python -m s2s talk --url", "another machine: tests/app/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""

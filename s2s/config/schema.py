@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from s2s.session.config import SessionConfig
     from s2s.transport.local import LocalConfig
     from s2s.transport.server.config import ServeConfig
+    from s2s.transport.wyoming.config import WyomingConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,9 @@ class Config:
     )
     serve: ServeConfig = made_setting(
         Late("s2s.transport.server.config:ServeConfig"), "The server: `s2s serve`."
+    )
+    wyoming: WyomingConfig = made_setting(
+        Late("s2s.transport.wyoming.config:WyomingConfig"), "Home Assistant: `s2s wyoming`."
     )
     metrics: MetricsConfig = made_setting(MetricsConfig, "What is measured, and where it goes.")
 

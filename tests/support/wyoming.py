@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ class LoudWord:
         return 160 if woken else None
 
 
-def fake_wyoming(chat: ChatModel | None = None, **replaced: object) -> WyomingServices:
+def fake_wyoming(chat: ChatModel | None = None, /, **replaced: object) -> WyomingServices:
     """Everything fake but the sessions."""
     chat = chat or Repeater()
     models = Models(EnergyVad(), None, Ear(), chat, Voice())
@@ -66,7 +66,7 @@ def fake_wyoming(chat: ChatModel | None = None, **replaced: object) -> WyomingSe
 @contextmanager
 def wyoming_served(
     services: WyomingServices | None = None, config: WyomingConfig | None = None
-) -> Iterator[int]:
+) -> Generator[int]:
     """A server on a free port of this machine, which is given, in a thread of this process."""
     config = replace(config or WyomingConfig(zeroconf=False), port=0)
     server = WyomingServer(config, services or fake_wyoming())

@@ -94,6 +94,9 @@ COMMANDS = {
         speaks=True,
         sets=True,
     ),
+    "wyoming": Command(
+        "serve Home Assistant: the Wyoming protocol", "wyoming", speaks=True, sets=True
+    ),
     "transcribe": Command("write down what is said in sound files", "transcribe"),
     "devices": Command("list microphones and loudspeakers", "devices"),
     "models": Command("list, fetch and find model files", "models"),

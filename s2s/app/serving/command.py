@@ -46,6 +46,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     """
     check_installed()
     from s2s.app.serving.conversing import Conversing
+    from s2s.app.serving.wyoming import beside, check_wyoming
     from s2s.transport.server.access import Access
     from s2s.transport.server.metrics import ServerMetrics
     from s2s.transport.server.run import WebServer, bind
@@ -56,6 +57,8 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     key = given_key or os.environ.get(settings.api_key_env) or None
     Access.of(settings, key)
     tls = tls_files(settings, store)
+    if config.wyoming.enabled:
+        check_wyoming(config.wyoming)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
         models = load_models(
@@ -64,11 +67,12 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
         try:
             metrics = ServerMetrics()
             conversing = Conversing(config, models, metrics)
-            server = Server(settings, key, conversing.services(model_names(config)), metrics)
+            names = model_names(config)
+            server = Server(settings, key, conversing.services(names), metrics)
             web = WebServer(server, bound, tls)
             took_s = time.perf_counter() - started_s
             web.ready = lambda: tell(console, settings, web.port, key, tls, took_s)
-            with signals.ending(web.stop):
+            with beside(config, models, names, console), signals.ending(web.stop):
                 web.run()
         finally:
             close_models(models)

@@ -26,6 +26,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--insecure", action="store_true", help="serve other machines without a key"
     )
     parser.add_argument(
+        "--wyoming",
+        action="store_true",
+        help="serve Home Assistant too (who is let in: --wyoming.allow)",
+    )
+    parser.add_argument(
         "--tls",
         nargs="*",
         metavar="FILE",
@@ -48,6 +53,8 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     ]
     if options.insecure:
         given.append(("--insecure", "serve.insecure", "true"))
+    if options.wyoming:
+        given.append(("--wyoming", "wyoming.enabled", "true"))
     files: list[str] | None = options.tls
     if files is not None:
         given.append(("--tls", "serve.tls", "true"))

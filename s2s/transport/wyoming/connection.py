@@ -26,7 +26,7 @@ from s2s.transport.wyoming.framing import HEADER_BYTES, WireFault, read_event
 from s2s.transport.wyoming.listening import SoundListener
 from s2s.transport.wyoming.pcm import pcm_chunks
 from s2s.transport.wyoming.services import JobThreads, WyomingServices
-from s2s.transport.wyoming.speaking import Spoken, TextFeed, plain
+from s2s.transport.wyoming.speaking import SentenceFeed, SpokenTexts, plain
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class WyomingConnection:
         self._conversations = conversations
         self._sending = asyncio.Lock()
         self._sound = SoundListener(services, config, threads, self.send)
-        self._feed: TextFeed | None = None
+        self._feed: SentenceFeed | None = None
         """A text that the client is still writing."""
         self._speech: asyncio.Task[None] | None = None
 
@@ -175,10 +175,10 @@ class WyomingConnection:
 
     async def _synthesize(self, event: Event) -> None:
         text = fields.text(event, "text", self._config.max_text_chars)
-        spoken = Spoken(self._services, fields.voice(event))
+        spoken = SpokenTexts(self._services, fields.voice(event))
         await self._speak(spoken, [plain(text, event.data.get("text_format"))])
 
-    async def _speak(self, spoken: Spoken, texts: TextFeed | list[str]) -> None:
+    async def _speak(self, spoken: SpokenTexts, texts: SentenceFeed | list[str]) -> None:
         rate_hz = spoken.rate_hz
         await self.send(AudioStart(rate_hz, WIDTH, 1, timestamp=0))
         sent = 0
@@ -193,8 +193,8 @@ class WyomingConnection:
 
     async def _begin_speech(self, event: Event) -> None:
         await self._stop_speech()
-        spoken = Spoken(self._services, fields.voice(event))
-        self._feed = TextFeed()
+        spoken = SpokenTexts(self._services, fields.voice(event))
+        self._feed = SentenceFeed()
         self._speech = asyncio.create_task(self._speak(spoken, self._feed))
 
     def _write_on(self, event: Event) -> None:

@@ -22,7 +22,7 @@ DEFAULT_VOICE = "default"
 _MARK = re.compile(r"<[^>]*>")
 
 
-class Spoken:
+class SpokenTexts:
     """How one client's texts are spoken.
 
     Args:
@@ -60,7 +60,7 @@ class Spoken:
                     work = Work.SOUND_AHEAD
 
 
-class TextFeed:
+class SentenceFeed:
     """A text that comes in pieces and is spoken sentence by sentence: pieces from one thread,
     sentences in another."""
 

@@ -39,6 +39,15 @@ class WakeWordError(RuntimeError):
     """The wake word cannot be listened for. The message says what to install or to write."""
 
 
+def builtin_names() -> tuple[str, ...]:
+    """The wake words that the package brings; none where it is not installed."""
+    try:
+        from pymicro_wakeword import Model
+    except ImportError:
+        return ()
+    return tuple(sorted(str(model.value) for model in Model))
+
+
 class MicroWakeModel:
     """One of the package's models, or one of one's own."""
 

@@ -118,22 +118,23 @@ def test_a_text_that_is_still_written_is_spoken_sentence_by_sentence(port: int) 
 
     async def main() -> list[Event]:
         found: list[Event] = []
+
+        async def until(kind: str) -> None:
+            while not found or found[-1].type != kind:
+                event = await asyncio.wait_for(client.read_event(), WAIT_S)
+                assert event is not None
+                found.append(event)
+
         async with AsyncTcpClient("127.0.0.1", port) as client:
             await client.write_event(SynthesizeStart(SynthesizeVoice("ben")).event())
             for word in ("This is a first", " sentence.", " And"):
                 await client.write_event(SynthesizeChunk(word).event())
-            while not found or found[-1].type != "audio-chunk":
-                event = await asyncio.wait_for(client.read_event(), WAIT_S)
-                assert event is not None
-                found.append(event)
+            await until("audio-chunk")
             await client.write_event(SynthesizeChunk(" a second.").event())
             whole = Synthesize("This is a first sentence. And a second.")
             await client.write_event(whole.event())
             await client.write_event(SynthesizeStop().event())
-            while found[-1].type != "synthesize-stopped":
-                event = await asyncio.wait_for(client.read_event(), WAIT_S)
-                assert event is not None
-                found.append(event)
+            await until("synthesize-stopped")
         return found
 
     events = asyncio.run(main())

@@ -105,10 +105,11 @@ def test_all_speech_is_written_down_and_what_is_between_is_not() -> None:
 
 def test_a_microphone_that_is_always_on_keeps_its_newest_sound() -> None:
     sound = stream(whole=False, most_s=2.0)
+    changes: list[VoiceChange] = []
     for _ in range(10):
         changes = sound.hear(spoken((tone, 1.0), (silence, 1.0)))
         assert not sound.full
-    assert changes[-1] == VoiceChange(False, 19_000) or abs(changes[-1].at_ms - 19_000) < 64
+    assert abs(changes[-1].at_ms - 19_000) < 64
     assert not sound.wants_to_read()
     asked = stream(most_s=2.0)
     asked.hear(silence(2.5))
