@@ -98,6 +98,25 @@ class Stage(Generic[In, Out]):
     def start(self) -> None:
         self._worker = self._clock.start(self._run, f"s2s-{self.name}")
 
+    def work(self, message: In | None) -> None:
+        """Deal with one message, or with the deadline that has passed (None), in this thread: for
+        who has a thread of its own for the stage, and does not `start` it.
+
+        Raises:
+            Closed: the outbox is. Nothing more is to be worked on; `end` follows.
+        """
+        self._working = True
+        try:
+            self._guard(message)
+        finally:
+            self._working = False
+
+    def end(self) -> None:
+        """No more comes from who called `work`."""
+        self.handler.close()
+        if self._outbox is not None:
+            self._outbox.close()
+
     def join(self, timeout_s: float) -> bool:
         """Wait for the thread's end; False when it still runs."""
         if self._worker is None:
@@ -121,9 +140,7 @@ class Stage(Generic[In, Out]):
             log.debug("%s: channel closed", self.name)
         finally:
             self._working = False
-            self.handler.close()
-            if self._outbox is not None:
-                self._outbox.close()
+            self.end()
 
     def _begin(self) -> None:
         self._working = True

@@ -31,7 +31,7 @@ class _Order:
 
 
 class ClientTransport:
-    """`s2s.transport.base.Transport` of a client.
+    """What a session hears of a client, and says to it.
 
     Args:
         clock: the session's.
@@ -50,7 +50,7 @@ class ClientTransport:
     ) -> None:
         self._clock = clock
         self._changed = clock.condition()
-        self._playback = ClientPlayback(clock, rate_hz, on_sound, self._wake)
+        self._playback = ClientPlayback(clock, rate_hz, on_sound, self.wake)
         self._on_room = on_room
         self._framer = Framer(BLOCK_SAMPLES)
         self._waiting: deque[AudioIn | _Order] = deque()
@@ -65,20 +65,9 @@ class ClientTransport:
         return self._playback
 
     @property
-    def half_duplex(self) -> bool:
-        return False
-
-    @property
-    def can_take_back(self) -> bool:
-        return False
-
-    @property
     def heard_samples(self) -> int:
         """Samples at 16 kHz that the client has sent so far."""
         return self._samples
-
-    def own_voice_heard(self) -> None:
-        """The client cancels its own echo."""
 
     def hear(self, audio: Block) -> bool:
         """The client sent float32 [samples] at 16 kHz, any number. Never waits.
@@ -91,11 +80,13 @@ class ClientTransport:
                 self._refused = True
                 return False
             self._samples += len(audio)
+            before = len(self._waiting)
             for window in self._framer.push(audio):
                 self._windows_end += BLOCK_SAMPLES
                 behind_s = (self._samples - self._windows_end) / PIPELINE_HZ
                 self._waiting.append(AudioIn(window.copy(), self._windows_end, now_s - behind_s))
-            self._changed.notify_all()
+            if len(self._waiting) > before:
+                self._changed.notify_all()
             return True
 
     def after_heard(self, do: Callable[[], None], *, whole: bool = False) -> None:
@@ -117,15 +108,33 @@ class ClientTransport:
         """So many samples of answers have left for the client."""
         self._playback.sent(samples)
 
-    def run(self, heard: Callable[[AudioIn], None], tick: Callable[[], bool]) -> None:
-        quiet = False
-        while (waiting := self._next(quiet)) is not None:
+    @property
+    def waiting(self) -> bool:
+        """Something that the client sent has not been heard yet."""
+        return bool(self._waiting)
+
+    def run(self, heard: Callable[[AudioIn], None], look: Callable[[], float | None]) -> None:
+        """Call `heard` with each window, until `stop`. In the caller's thread.
+
+        Args:
+            heard: may wait.
+            look: called behind what was heard, after `wake`, and when the clock reads what it
+                returned last; None: not before something comes.
+        """
+        due_s: float | None = self._clock.now() + LOOK_S
+        while (waiting := self._next(due_s)) is not None:
             for each in waiting:
                 if isinstance(each, _Order):
                     each.do()
                 else:
                     heard(each)
-            quiet = tick()
+            due_s = look()
+
+    def wake(self) -> None:
+        """Have it looked; from any thread."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
 
     def stop(self) -> None:
         with self._changed:
@@ -133,11 +142,12 @@ class ClientTransport:
             self._waiting.clear()
             self._changed.notify_all()
 
-    def _next(self, quiet: bool) -> list[AudioIn | _Order] | None:
-        """What is to be heard next, nothing after a while in which none came; None at the end."""
+    def _next(self, due_s: float | None) -> list[AudioIn | _Order] | None:
+        """What is to be heard next; nothing when it is to be looked before; None at the end."""
         with self._changed:
             if not (self._waiting or self._woken or self._stopped):
-                self._changed.wait(None if quiet else LOOK_S)
+                wait_s = None if due_s is None else max(0.0, due_s - self._clock.now())
+                self._changed.wait(wait_s)
             if self._stopped:
                 return None
             self._woken = False
@@ -146,11 +156,6 @@ class ClientTransport:
         if room:
             self._on_room()
         return taken
-
-    def _wake(self) -> None:
-        with self._changed:
-            self._woken = True
-            self._changed.notify_all()
 
 
 class OpenSession(Protocol):

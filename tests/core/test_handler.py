@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from s2s.core.channel import Channel, Closed
 from s2s.core.clock import ManualClock
 from s2s.core.handler import Handler, Stage
@@ -133,3 +135,30 @@ def test_a_failure_that_cannot_be_told_does_not_end_the_stage() -> None:
         inbox.put(message)
     inbox.close()
     assert list(outbox) == ["bad", "good", "good"]
+
+
+def test_who_has_a_thread_of_its_own_for_it_works_and_ends_it() -> None:
+    clock = ManualClock()
+    inbox: Channel[object] = Channel(4, clock=clock)
+    outbox: Channel[object] = Channel(8, clock=clock)
+    handler = Doubler(clock, ticks=True)
+    stage = Stage(handler, inbox, outbox, clock)
+    stage.work("bad")
+    stage.work(None)
+    stage.work("good")
+    assert stage.idle
+    assert stage.sent == 5
+    stage.end()
+    assert list(outbox) == ["bad", "failed: no good", "tick at 0.0", "good", "good"]
+    assert handler.ended == ["closed"]
+    assert stage.join(0.0)
+
+
+def test_who_works_on_it_is_told_that_nobody_takes_what_comes_of_it() -> None:
+    clock = ManualClock()
+    outbox: Channel[object] = Channel(8, clock=clock)
+    stage = Stage(Doubler(clock), Channel[object](4, clock=clock), outbox, clock)
+    outbox.close()
+    with pytest.raises(Closed):
+        stage.work(1)
+    assert stage.idle

@@ -35,7 +35,7 @@ class Line:
 
     def start(self) -> None:
         self.worker = self.clock.start(
-            lambda: self.transport.run(self.heard.append, self._tick), "client"
+            lambda: self.transport.run(self.heard.append, self._look), "client"
         )
 
     def wait(self, seconds: float) -> None:
@@ -52,9 +52,9 @@ class Line:
         self.transport.stop()
         self.wait(0.001)
 
-    def _tick(self) -> bool:
+    def _look(self) -> float | None:
         self.ticks.append(round(self.clock.now(), 6))
-        return self.quiet
+        return None if self.quiet else self.clock.now() + LOOK_S
 
     def _room(self) -> None:
         self.rooms += 1
@@ -191,6 +191,33 @@ def test_sound_of_an_answer_wakes_it() -> None:
     line.stop()
 
 
+def test_who_has_news_has_it_looked() -> None:
+    line = Line()
+    line.quiet = True
+    line.start()
+    line.wait(1.0)
+    line.clock.start(line.transport.wake, "another")
+    line.wait(1.0)
+    assert line.ticks == [LOOK_S, 1.0]
+    line.stop()
+
+
+def test_less_than_a_window_wakes_nobody() -> None:
+    line = Line()
+    line.quiet = True
+    line.start()
+    line.wait(1.0)
+    line.transport.hear(ramp(0, BLOCK_SAMPLES - 1))
+    line.wait(1.0)
+    assert not line.transport.waiting
+    line.transport.hear(ramp(0, 1))
+    assert line.transport.waiting
+    line.wait(1.0)
+    assert line.ticks == [LOOK_S, 2.0]
+    assert line.names() == [BLOCK_SAMPLES]
+    line.stop()
+
+
 def test_what_was_sent_to_the_client_makes_room_for_more() -> None:
     line = Line()
     playback, response = line.transport.playback, ResponseId("t", 0, 0, "a")
@@ -230,11 +257,3 @@ def test_an_order_may_end_it() -> None:
     line.transport.after_heard(line.transport.stop)
     line.wait(0.1)
     assert not line.worker.is_alive()
-
-
-def test_the_echo_and_the_loudspeaker_are_the_clients() -> None:
-    transport = Line().transport
-    assert not transport.half_duplex
-    assert not transport.can_take_back
-    transport.own_voice_heard()
-    assert transport.heard_samples == 0

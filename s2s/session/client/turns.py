@@ -145,7 +145,9 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         self._last_s = self._parts.state.clock.now()
         self._sample = message.end_sample
         self._telling.now_ms = _ms(self._sample)
-        own = replace(message, end_sample=message.end_sample - self._first_sample)
+        own = message
+        if self._first_sample:
+            own = replace(message, end_sample=message.end_sample - self._first_sample)
         yield from self._passed(self._inner.process(own))
         self._idle(message)
 

@@ -1,6 +1,6 @@
 """The stages of a client's session, between its transport and what it is told: wiring alone.
 
-Five threads: the client's input, turns, stt, llm, and tts with the sender behind it
+Four threads: the client's input with turns, stt, llm, and tts with the sender behind it
 (docs/decisions/a-client-steers.md).
 """
 
@@ -25,7 +25,6 @@ from s2s.core.events import (
 )
 from s2s.core.handler import AnyStage, Stage
 from s2s.core.messages import (
-    AudioIn,
     LlmInput,
     PartialTranscript,
     ResponseAsked,
@@ -54,7 +53,7 @@ from s2s.session.models import Models
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.standstill import Standstill
 from s2s.stt.handler import SttHandler
-from s2s.transport.client_transport import ClientTransport
+from s2s.transport.client_transport import LOOK_S, ClientTransport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.speak import takes_words
@@ -145,7 +144,7 @@ class ClientStages:
     def _build(self, models: Models, config: SessionConfig) -> None:
         """The stages, and the channels between them."""
         clock, state, hearing = self.clock, self.state, self.settings.hearing
-        self._input: Channel[ClientInput] = Channel(MIC_WINDOWS, clock=clock, name="mic")
+        self._aside: Channel[ClientInput] = Channel(MIC_WINDOWS, clock=clock, name="aside")
         self._speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
         self._transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
         answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
@@ -168,7 +167,7 @@ class ClientStages:
             self._transcripts,
             state,
             by_word=takes_words(models.synthesizer, models.tts_rtf),
-            on_ending=self._input.offer,
+            on_ending=self._put_aside,
             steered=self._steered,
         )
         settings = TtsSettings(
@@ -178,8 +177,9 @@ class ClientStages:
         )
         tts = TtsHandler(models.synthesizer, answer, state, settings)
         stt = TellingStt(self._stt, self.telling)
+        self._hearing = Stage(self._turns, self._aside, self._speech, clock)
         self.stages: tuple[AnyStage, ...] = (
-            Stage(self._turns, self._input, self._speech, clock),
+            self._hearing,
             Stage(stt, self._speech, self._transcripts, clock),
             Stage(llm, self._transcripts, answer, clock),
             Stage(tts, answer, SenderOutlet(self.sender), clock),
@@ -188,10 +188,9 @@ class ClientStages:
 
     def start(self) -> None:
         for stage in self.stages:
-            stage.start()
-        self._worker = self.clock.start(
-            lambda: self.transport.run(self._hear, self._tick), "s2s-client"
-        )
+            if stage is not self._hearing:
+                stage.start()
+        self._worker = self.clock.start(self._hear, "s2s-turns")
 
     @property
     def kept(self) -> KeptSession:
@@ -231,7 +230,7 @@ class ClientStages:
 
     def order(self, order: ClientInput, *, whole: bool = False) -> None:
         """Let the stages deal with `order`, behind all that the client said before it."""
-        self.transport.after_heard(lambda: self._put(order), whole=whole)
+        self.transport.after_heard(lambda: self._hearing.work(order), whole=whole)
 
     def set_language(self, language: str | None) -> None:
         """What is spoken from the next turn on; None: the configured one."""
@@ -257,16 +256,38 @@ class ClientStages:
 
     # --- inside ----------------------------------------------------------------------------------
 
-    def _put(self, message: ClientInput) -> None:
+    def _hear(self) -> None:
+        """The thread that hears the client, and looks after what is on its way to it. A wake-up of
+        a thread costs more than a window: what comes in one message costs one."""
         try:
-            self._input.put(message)
+            self.transport.run(self._hearing.work, self._look)
         except Closed:
-            self.transport.stop()
+            log.debug("the session ends while something is heard")
+        finally:
+            self._hearing.end()
 
-    def _hear(self, window: AudioIn) -> None:
-        self._put(window)
+    def _put_aside(self, message: ClientInput) -> bool:
+        """Let the turns stage know, between two messages of the client; from any thread. False
+        where too much waits for it."""
+        taken = self._aside.offer(message)
+        self.transport.wake()
+        return taken
 
-    def _tick(self) -> bool:
+    def _look(self) -> float | None:
+        """What other stages say, what time says, and how far the answers are. Returns when to look
+        again; None: when something comes."""
+        for message in self._aside.take_while(lambda _: True):
+            self._hearing.work(message)
+        now_s, due_s = self.clock.now(), self._turns.deadline_s()
+        if due_s is not None and due_s <= now_s and not self.transport.waiting:
+            self._hearing.work(None)
+            due_s = self._turns.deadline_s()
+        if self._look_after():
+            return due_s
+        return now_s + LOOK_S if due_s is None else min(due_s, now_s + LOOK_S)
+
+    def _look_after(self) -> bool:
+        """Look after the answers; whether all is quiet."""
         self.state.compute.observe()
         for report in self.playback.reports():
             self.sender.on_played(report)
@@ -289,7 +310,7 @@ class ClientStages:
     def _partial(self, partial: PartialTranscript) -> None:
         """On the recogniser's thread, which must not wait."""
         self.telling.partial(partial.turn, partial.text, partial.stable)
-        if not self._input.offer(partial):
+        if not self._put_aside(partial):
             log.debug("turns is behind: a partial transcript was skipped")
         if not len(self._transcripts) and not len(self._speech) and self.settings.hearing.answers:
             self._transcripts.offer(partial)  # to read ahead, while nothing newer is on its way

@@ -32,7 +32,7 @@ class SoundFromBytes:
             data = self._odd + data
             whole = len(data) - len(data) % 2
             self._odd = data[whole:]
-            samples = np.frombuffer(data[:whole], dtype="<i2").astype(np.int16)
+            samples = np.frombuffer(data, "<i2", whole // 2).astype(np.int16, copy=False)
         else:
             law = "a" if isinstance(self.format, PcmaFormat) else "mu"
             samples = decoding(law)[np.frombuffer(data, dtype=np.uint8)]

@@ -5,9 +5,6 @@ Knows `s2s.core.control` and `s2s.core.items` on one side, the models of the wir
 
 from __future__ import annotations
 
-import base64
-import binascii
-
 from s2s.core.control import Answering, Hearing, SemanticVad, ServerVad, ToolSchema
 from s2s.core.items import CallItem, ItemPart, MessageItem, OutputItem, SoundPart, TextPart
 from s2s.core.items import Item as CoreItem
@@ -15,6 +12,7 @@ from s2s.transport.realtime import faults
 from s2s.transport.realtime.audio import sound_of, whole_sound
 from s2s.transport.realtime.session_object import SessionObject, voice_name
 from s2s.transport.realtime.wire.audio_formats import WireFormat
+from s2s.transport.realtime.wire.base64_text import decoded, encoded
 from s2s.transport.realtime.wire.items import (
     AssistantContent,
     AssistantMessage,
@@ -243,11 +241,11 @@ def from_base64(text: str, at: str = "audio") -> bytes:
         ClientFault: it is no base64.
     """
     try:
-        return binascii.a2b_base64(text, strict_mode=True) if text else b""
-    except (binascii.Error, ValueError):
+        return decoded(text)
+    except ValueError:
         raise faults.not_base64(at) from None
 
 
 def to_base64(data: bytes) -> str:
     """`data` as text."""
-    return base64.b64encode(data).decode("ascii")
+    return encoded(data)

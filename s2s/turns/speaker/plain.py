@@ -8,13 +8,14 @@ known to write on noise least of all. Pure.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 
-from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, rms_db
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.audio.gain import speech_level_db
 from s2s.turns.speaker.config import LevelConfig
 
@@ -63,7 +64,7 @@ class SpeechLevels:
     def hear(self, block: Block, *, speech: bool) -> None:
         """The next window, float32 [512], and whether it is speech, which is no noise."""
         if not speech:
-            self._recent.append(max(SILENCE_DB, rms_db(block - block.mean())))
+            self._recent.append(max(SILENCE_DB, _level_db(block)))
 
     @property
     def floor_db(self) -> float:
@@ -76,6 +77,14 @@ class SpeechLevels:
         """A turn of this level was answered."""
         usual = level_db if self.usual_db is None else self.usual_db
         self.usual_db = usual + USUAL_WEIGHT * (level_db - usual)
+
+
+def _level_db(block: Block) -> float:
+    """Level around the mean. As `rms_db`, in a third of its time: it is asked of every window."""
+    wide = block.astype(np.float64)
+    wide -= wide.sum() / len(wide)
+    power = float(np.dot(wide, wide)) / len(wide)
+    return 10.0 * math.log10(power) if power > 0.0 else SILENCE_DB
 
 
 def turn_level_db(audio: Block) -> float:

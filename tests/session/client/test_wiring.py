@@ -106,13 +106,22 @@ def test_a_closed_session_leaves_no_thread_and_tells_nothing_more() -> None:
             ResponseRequest("resp_b", client.answering, (user("", "x"),), in_conversation=False)
         )
         client.silence(0.3)
-        assert len([name for name in stages_alive() if name != "s2s-beside"]) <= len(before) + 5
+        assert len([name for name in stages_alive() if name != "s2s-beside"]) <= len(before) + 4
     count = len(client.told)
     client.wait(5.0)
     assert len(client.told) == count
     assert stages_alive() == before
     done = client.all(ResponseDone)
     assert sorted(str(each.response.response_key) for each in done) == ["resp_b", "resp_mine"]
+
+
+def test_a_session_takes_four_threads() -> None:
+    before = stages_alive()
+    with ClientSimulation().running() as client:
+        client.wait(0.1)
+        four = ["s2s-llm", "s2s-stt", "s2s-tts", "s2s-turns"]
+        assert sorted(stages_alive()) == sorted([*before, *four])
+    assert stages_alive() == before
 
 
 def test_a_later_session_goes_on_with_the_conversation() -> None:

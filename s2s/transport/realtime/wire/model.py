@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
@@ -17,11 +18,19 @@ class WireModel(BaseModel):
 
     def model_post_init(self, context: object, /) -> None:
         """The constants of an object, such as its type, are always written."""
-        for name, field in type(self).model_fields.items():
-            annotation: object = field.annotation
-            if get_origin(annotation) is Literal and get_args(annotation) == (field.default,):
-                self.model_fields_set.add(name)
+        self.model_fields_set.update(_constants(type(self)))
 
     def written(self) -> dict[str, object]:
         """As plain JSON values: what was given, constants, and nothing else."""
         return self.model_dump(exclude_unset=True)
+
+
+@cache
+def _constants(model: type[BaseModel]) -> tuple[str, ...]:
+    """The fields of `model` that can have one value alone; looked for once, not for each event."""
+    found: list[str] = []
+    for name, field in model.model_fields.items():
+        annotation: object = field.annotation
+        if get_origin(annotation) is Literal and get_args(annotation) == (field.default,):
+            found.append(name)
+    return tuple(found)
