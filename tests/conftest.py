@@ -14,6 +14,7 @@ pytest_plugins = (
     "tests.support.browser",
     "tests.support.fake_realtime",
     "tests.support.leftovers",
+    "tests.support.local_hub",
     "tests.support.models",
     "tests.support.program",
     "tests.support.qwen3",
@@ -22,6 +23,7 @@ pytest_plugins = (
     "tests.support.real_server",
     "tests.support.server",
     "tests.support.sound_server",
+    "tests.support.wheels",
 )
 
 # No outcome depends on how busy the machine is: hypothesis' own limits of time are off.

@@ -39,6 +39,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python3 scripts/(run|test)\.py", "installs"),
     (r"\.ci/run|basedpyright", "is what runs these tests"),
     (r"python -m s2s voices add piper:", "fetches"),
+    (r"python -m s2s (models hash|doctor --sources)", "asks the hub and the package index"),
     (r"python -m s2s voices add \w+ --record", "microphone"),
     (r"python -m s2s voices me$", "microphone"),
     (r"python scripts/benchmark_open_speakers\.py", "recordings that a Debian package installs"),
@@ -52,7 +53,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
         "serves until it is stopped",
     ),
     (r"python -m s2s wyoming", "serves until it is stopped"),
-    (r"python -m s2s talk --url", "another machine: tests/app/test_talk_remote.py"),
+    (r"python -m s2s talk --url", "another machine: tests/app/talking/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
 

@@ -95,7 +95,7 @@ UNTYPED_NEIGHBOURS = {
     "bench.turn_audio",
     "bench.vits",
     "bench.vits_worker",
-    "models.fetch",
+    "models.hub",
     "stt.faster_whisper",
     "tts.hibari",
     "tts.qwen3.checkpoint.hub",

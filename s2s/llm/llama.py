@@ -27,7 +27,8 @@ class LlamaConfig:
 
     model: str = setting(
         "smollm2-135m",
-        "A GGUF file: a name in the model list, a path, or `hf://owner/repo/file.gguf`.",
+        "A GGUF file: a name in the model list such as `qwen3-1.7b`, a path, or "
+        "`hf://owner/repo/file.gguf`. The default is small: fluent, and often wrong.",
     )
     engine: Literal["auto", "xllamacpp", "llama-cpp-python"] = setting(
         "auto",

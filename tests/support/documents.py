@@ -22,6 +22,7 @@ import yaml
 from s2s.config import registry, typed
 from s2s.config.schema import sections
 from s2s.core.setting import documented
+from s2s.llm.llama import LlamaConfig
 from s2s.models.manifest import read_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -134,8 +135,28 @@ def _models() -> str:
             used.get(model.name, "every session" if "embedded" in model.groups else ""),
         )
         for model in read_manifest().values()
+        if model.language is None or model.groups
     ]
     return _table(("model", "what it is", "size", "licence", "used by"), rows)
+
+
+def _language_models() -> str:
+    rows = [
+        (
+            f"`--llm.model {model.name}`",
+            facts.parameters,
+            facts.languages,
+            f"{model.size_bytes / 1e9:.1f} GB",
+            f"{model.memory_bytes(LlamaConfig().context_tokens) / 1e9:.1f} GB",
+            f"{facts.context_tokens // 1024} Ki",
+            "yes" if facts.tools else "in words",
+            f"[{model.licence}]({model.page})",
+        )
+        for model in read_manifest().values()
+        if (facts := model.language) is not None
+    ]
+    columns = ("use it with", "parameters", "languages", "download", "memory", "context", "tools")
+    return _table((*columns, "licence"), rows)
 
 
 def _settings() -> str:
@@ -260,6 +281,7 @@ def _decisions() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "backends": _backends,
     "models": _models,
+    "language_models": _language_models,
     "settings": _settings,
     "tree": _tree,
     "decisions": _decisions,

