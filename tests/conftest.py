@@ -14,6 +14,7 @@ pytest_plugins = (
     "tests.support.browser",
     "tests.support.fake_realtime",
     "tests.support.leftovers",
+    "tests.support.llama_server",
     "tests.support.local_hub",
     "tests.support.models",
     "tests.support.program",
