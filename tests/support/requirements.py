@@ -14,6 +14,7 @@ ON_REQUEST = {
     "pulse": "conversations in real time through a sound server",
     "browser": "the page in a browser",
     "index": "installations from the package index",
+    "faults": "faults of a language server, of llama.cpp's own",
     "clients": "clients of others, in environments of their own from the package index",
 }
 """Marks of tests that run only when asked for, and what they are."""
