@@ -74,6 +74,7 @@ TIMED_WAITS = {
     "transport.remote.client": "at the end, for a socket that is being opened",
     "transport.remote.loudspeaker": "at the end, for a thread of the session's clock",
     "transport.remote.websocket": "limits of a connection, and at the end for a dead one",
+    "models.hub": "the limit of an answer of the hub",
     "models.fetch": "a bar for a download: docs/decisions/fetch-progress.md",
     "system.remote.client": "a busy server said when to ask again; and limits of a connection",
     "testing.random_clients": "in simulated time",
