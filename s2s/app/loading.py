@@ -85,7 +85,9 @@ def _loaded(
     stt = together.start(
         "stt",
         lambda: registry.create_transcriber(
-            config.stt.backend, config.stt.options, Resources(store, threads.stt)
+            config.stt.backend,
+            config.stt.options,
+            Resources(store, threads.stt, words=config.stt.words),
         ),
     )
     llm = together.start(

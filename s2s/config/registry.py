@@ -93,6 +93,15 @@ BACKENDS: tuple[StageBackend, ...] = (
     ),
     StageBackend(
         stage="stt",
+        name="sherpa",
+        about="streaming recognisers of sherpa-onnx: words every 160 ms, some 20 languages",
+        factory="s2s.stt.sherpa:Sherpa",
+        config="s2s.stt.sherpa:SherpaConfig",
+        extra="sherpa",
+        requires=("sherpa_onnx",),
+    ),
+    StageBackend(
+        stage="stt",
         name="openai",
         about="a server that speaks OpenAI's transcription API",
         factory="s2s.stt.openai:OpenAiTranscriber",

@@ -45,6 +45,11 @@ class SttConfig:
 
     backend: str = setting("moonshine", "Name of the backend; its options are `stt.NAME`.")
     threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
+    words: tuple[str, ...] = setting(
+        (),
+        "Names and words it is taught, as they are to be written: Aoife,Mrs. Dashwood. How each "
+        "backend learns them: docs/languages.md.",
+    )
     options: object = setting(None, "Options of the backend.")
 
 

@@ -18,3 +18,5 @@ class Resources:
     """Threads this backend may use."""
     compute: Compute = field(default_factory=shared)
     """Says how many of them at any moment."""
+    words: tuple[str, ...] = ()
+    """Names and words that a recogniser is to know (`stt.words`)."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from s2s.core.setting import made_setting, setting
+from s2s.stt.base import Transcriber
+from s2s.stt.hearing import partial_interval_ms
+from s2s.stt.languages import LanguageConfig
 from s2s.turns.config import TurnsConfig
 
 
@@ -19,6 +22,9 @@ class SessionConfig:
     )
     language: str | None = setting(
         None, "ISO 639-1 code of what is spoken; none: heard, where the STT backend can."
+    )
+    languages: LanguageConfig = made_setting(
+        LanguageConfig, "Which languages may be heard, and when the language changes."
     )
     history_turns: int = setting(12, "Exchanges the model is shown; older ones are forgotten.")
     history_tokens: int = setting(
@@ -43,3 +49,8 @@ class SessionConfig:
             )
         if self.standstill_s <= 0:
             raise ValueError(f"standstill_s must be positive, got {self.standstill_s}")
+
+    def turns_heard_by(self, transcriber: Transcriber) -> TurnsConfig:
+        """`turns`, with words so far asked for as often as `transcriber` has new ones."""
+        interval_ms = partial_interval_ms(self.turns.partial_interval_ms, transcriber)
+        return replace(self.turns, partial_interval_ms=interval_ms)

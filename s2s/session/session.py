@@ -28,6 +28,7 @@ from s2s.session.recent_speech import RecentSpeech
 from s2s.session.standstill import Standstill
 from s2s.session.transcripts import FinalTranscripts, PartialRoute
 from s2s.stt.handler import SttHandler
+from s2s.stt.languages import SpokenLanguage
 from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
@@ -89,7 +90,7 @@ class Session:
             models.end_of_turn,
             self._floor,
             state,
-            config.turns,
+            config.turns_heard_by(models.transcriber),
             session_id=f"s{next(_session_numbers)}",
             language=config.language,
             own_voice=models.own_voice,
@@ -98,7 +99,7 @@ class Session:
             models.transcriber,
             channels.speech,
             state,
-            language=config.language,
+            language=SpokenLanguage(config.languages, config.language),
             on_partial=partials.send,
         )
         llm = _llm(models, self.history, channels, state, config)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from s2s.core.audio import Block
 from s2s.core.errors import StageError
@@ -24,6 +24,8 @@ class Transcription:
     """Mean natural logarithm of the probability of what was written, at most 0; None when the
     backend does not tell. The same words checked in one pass or found one by one differ in its
     last digits, so it is not part of what was heard."""
+    languages: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+    """Probability of each language, by its code; empty when the backend does not tell."""
 
 
 class SttError(StageError):
@@ -61,4 +63,43 @@ class Transcriber(Protocol):
 
     def close(self) -> None:
         """Free the model. Idempotent."""
+        ...
+
+
+class TranscriptionStream(Protocol):
+    """One utterance that is written down while it is spoken. Not thread-safe."""
+
+    def push(self, audio: Block, *, stop: Callable[[], bool] = lambda: False) -> Transcription:
+        """Hear on, and say what was heard so far: the last words of it may still be missing.
+
+        Args:
+            audio: float32 [samples] at 16 kHz that follow on those before, any number.
+            stop: asked between pieces of work; when true the call returns what it has, and the
+                stream is of no further use.
+
+        Raises:
+            SttError: the model failed.
+        """
+        ...
+
+    def end(self, *, stop: Callable[[], bool] = lambda: False) -> Transcription:
+        """What was heard, to its last word. Nothing can be pushed after it.
+
+        Raises:
+            SttError: the model failed.
+        """
+        ...
+
+
+@runtime_checkable
+class StreamingTranscriber(Protocol):
+    """A transcriber that hears each sample once: words cost no more, however often one asks."""
+
+    @property
+    def interval_ms(self) -> int:
+        """How often new words may come: so often they are worth asking for."""
+        ...
+
+    def open(self, *, language: str | None = None) -> TranscriptionStream:
+        """Begin to hear an utterance in `language`; None: the backend's own, or as heard."""
         ...

@@ -21,11 +21,12 @@ from s2s.models.fetch import offline
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.stt.silence import is_silent, sound
+from s2s.stt.taught_words import hint
 from s2s.stt.windows import quiet_windows
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
-    from faster_whisper.transcribe import Segment
+    from faster_whisper.transcribe import Segment, TranscriptionInfo
 
 _WINDOW_SAMPLES = 30 * PIPELINE_HZ
 
@@ -76,6 +77,7 @@ class FasterWhisper:
             StoreError: the model's files cannot be had.
         """
         self._config = config
+        self._words = hint(resources.words)
         self._lock = threading.Lock()
         self._model: WhisperModel | None = _load(config, resources)
 
@@ -90,11 +92,13 @@ class FasterWhisper:
         """Transcribe one utterance; see `s2s.stt.base.Transcriber`.
 
         `earlier` is of no use to Whisper. `stop` is asked before each window of up to 30 s. The
-        language is heard in the first window that is not silent.
+        language is heard in the first window that is not silent, and told with the probability of
+        every other.
         """
         del earlier
         audio = sound(audio)
         texts: list[str] = []
+        languages: dict[str, float] = {}
         with self._lock:
             model = self._model
             if model is None:
@@ -107,12 +111,13 @@ class FasterWhisper:
                 piece = audio[window]
                 if is_silent(piece, self._config.silence_db):
                     continue
-                segments, heard = self._window(model, piece, language)
+                segments, info = self._window(model, piece, language)
                 text = join_spoken(segments, self._config)
                 if text:
-                    language = heard
+                    languages = languages or dict(info.all_language_probs or ())
+                    language = info.language
                     texts.append(text)
-        return Transcription(" ".join(texts), language)
+        return Transcription(" ".join(texts), language, languages=languages)
 
     def warm(self) -> None:
         """Run the model once on a second of quiet noise."""
@@ -126,10 +131,11 @@ class FasterWhisper:
 
     def _window(
         self, model: WhisperModel, audio: Block, language: str | None
-    ) -> tuple[Iterable[Segment], str]:
-        segments, info = model.transcribe(
+    ) -> tuple[Iterable[Segment], TranscriptionInfo]:
+        return model.transcribe(
             audio,
             language=language,
+            hotwords=self._words,
             beam_size=self._config.beam_size,
             best_of=1,
             temperature=0.0,
@@ -141,7 +147,6 @@ class FasterWhisper:
             log_prob_threshold=None,
             no_speech_threshold=None,
         )
-        return segments, info.language
 
 
 def join_spoken(segments: Iterable[Segment], config: FasterWhisperConfig) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-import numpy as np
-
-from s2s.core.audio import empty
 from s2s.core.channel import Channel
 from s2s.core.handler import Handler
 from s2s.core.messages import (
@@ -23,6 +21,8 @@ from s2s.core.messages import (
 from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.stt.base import Transcriber, Transcription
+from s2s.stt.hearing import hearing_of
+from s2s.stt.languages import SpokenLanguage
 from s2s.stt.stable import StableWords
 
 
@@ -42,7 +42,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         inbox: Channel[SttInput],
         state: SessionState,
         *,
-        language: str | None,
+        language: SpokenLanguage,
         on_partial: Callable[[PartialTranscript], None],
     ) -> None:
         self._transcriber = transcriber
@@ -52,11 +52,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._on_partial = on_partial
         self._speech: Speech | None = None
         """What is, or was last, written down."""
-        self._turn: TurnId | None = None
-        self._earlier: Transcription | None = None
-        self._heard = empty()
-        self._words: Transcription | None = None
-        self._stable = StableWords()
+        self._start_turn(None)
 
     def process(self, message: SttInput) -> Iterable[LlmInput]:
         match message:
@@ -67,8 +63,8 @@ class SttHandler(Handler[SttInput, LlmInput]):
                 return (message,)
 
     def set_language(self, language: str | None) -> None:
-        """What is spoken from the next turn on. From any thread."""
-        self._language = language
+        """What is spoken from the next turn on; None: what is heard. From any thread."""
+        self._language.fix(language)
 
     def failed(self, message: SttInput | None, error: Exception) -> Iterable[LlmInput]:
         if isinstance(message, Speech) and self._speech is not None:
@@ -84,6 +80,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
 
     def end_session(self) -> None:
         self._start_turn(None)
+        self._language.reset()
 
     def _newest(self, speech: Speech) -> Speech:
         """Skip to the newest speech of the same turn that waits: it holds all of the older."""
@@ -117,7 +114,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
             self._state.metrics.mark(speech.turn, "transcript", self._state.clock.now())
             yield Transcript(
                 result.text,
-                result.language or self._language,
+                result.language or self._language.current,
                 speech.turn,
                 speech.cancel_generation,
                 speech.speech_stopped_at_s,
@@ -125,25 +122,23 @@ class SttHandler(Handler[SttInput, LlmInput]):
             )
 
     def _hear(self, speech: Speech) -> Transcription:
-        """Transcribe, unless this is the very audio that was transcribed last."""
-        if self._earlier is not None and np.array_equal(speech.audio, self._heard):
-            return self._earlier
+        """What is said, written down again where the language heard is not the one that counts."""
+        stop = self._state.stop_when(lambda: self._stale(speech))
+        turn_id, final, asked = speech.turn.turn_id, speech.final, self._language.asked
         with self._state.compute.working(Work.HEARING):
-            result = self._transcriber.transcribe(
-                speech.audio,
-                language=self._language,
-                earlier=self._earlier,
-                stop=self._state.stop_when(lambda: self._stale(speech)),
-            )
-        if not self._stale(speech):
-            self._earlier, self._heard = result, speech.audio
-        return result
+            heard = self._hearing.hear(speech.audio, final=final, language=asked, stop=stop)
+            if asked is not None or stop():
+                return heard
+            language = self._language.choose(heard, turn_id, final=final)
+            if language == heard.language or not heard.text:
+                return replace(heard, language=language)
+            return self._again.hear(speech.audio, final=final, language=language, stop=stop)
 
     def _start_turn(self, turn: TurnId | None) -> None:
         self._turn = turn
-        self._earlier = None
-        self._heard = empty()
-        self._words = None
+        self._hearing = hearing_of(self._transcriber)
+        self._again = hearing_of(self._transcriber)
+        self._words: Transcription | None = None
         self._stable = StableWords()
 
     def _partial(self, speech: Speech, heard: Transcription) -> PartialTranscript:
@@ -153,5 +148,5 @@ class SttHandler(Handler[SttInput, LlmInput]):
             speech.turn,
             len(speech.audio),
             heard.confidence,
-            heard.language or self._language,
+            heard.language or self._language.current,
         )

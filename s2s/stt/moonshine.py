@@ -17,13 +17,18 @@ from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
-from s2s.stt.moonshine_model import END, Hypothesis, MoonshineModel, decode
+from s2s.stt.moonshine_model import END, Hypothesis, MoonshineModel, decode, log_prob
+from s2s.stt.moonshine_tokens import Speller, detokenize, read_pieces
 from s2s.stt.silence import is_silent, sound
+from s2s.stt.taught_words import TaughtWords
 from s2s.stt.windows import quiet_windows
 from s2s.system.onnx import onnx_session
 
 _SURE_WORD, _SURE_WORDS = -0.12, -0.8
 """Least mean log probability of one token, and of several, that count as speech."""
+TAUGHT_LOG_PROB = 8.0
+"""By how much less likely the decoder may find a text with a taught word than without:
+docs/decisions/taught-words.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,13 @@ class Moonshine:
 
         Raises:
             SttError: a model file is not there, or the tokenizer file is broken.
+            ValueError: `stt.words` has one without letters.
         """
         self._config = config
+        self._taught = TaughtWords(resources.words)
         encoder, decoder, tokenizer = _files(config, resources)
         self._pieces = read_pieces(tokenizer.read_bytes())
+        self._speller = Speller(self._pieces)
         self._model: MoonshineModel | None = MoonshineModel(
             onnx_session(encoder, threads=resources.threads),
             onnx_session(decoder, threads=resources.threads),
@@ -89,6 +97,7 @@ class Moonshine:
         audio = sound(audio)
         drafts = _split(earlier.tokens) if earlier is not None else []
         spoken: list[list[int]] = []
+        texts: list[str] = []
         log_probs: list[float] = []
         windows = quiet_windows(audio, int(self._config.window_s * PIPELINE_HZ))
         for index, window in enumerate(windows):
@@ -98,7 +107,8 @@ class Moonshine:
             words = self._window(self._model, audio[window], draft, stop)
             spoken.append(words.tokens)
             log_probs += words.log_probs
-        texts = (detokenize(tokens, self._pieces) for tokens in spoken)
+            text = detokenize(words.tokens, self._pieces)
+            texts.append(self._with_taught_words(self._model, audio[window], text))
         text = unquoted(" ".join(filter(None, texts)))
         confidence = sum(log_probs) / len(log_probs) if log_probs else None
         return Transcription(text, "en", _join(spoken), confidence)
@@ -122,6 +132,20 @@ class Moonshine:
         words = decode(model, audio, limit, draft[: limit - 1], stop)
         return words if is_speech(words, self._pieces) else Hypothesis()
 
+    def _with_taught_words(self, model: MoonshineModel, audio: Block, text: str) -> str:
+        """`text` of one window with taught words where they sound like what stands there, and the
+        decoder finds them about as likely."""
+        known: dict[str, float] = {}
+
+        def likelihood(words: str) -> float:
+            if words not in known:
+                known[words] = log_prob(model, audio, self._speller.tokens(words))
+            return known[words]
+
+        return self._taught.corrected(
+            text, lambda before, after: likelihood(after) >= likelihood(before) - TAUGHT_LOG_PROB
+        )
+
 
 _QUOTES = ('"', "'", "\u201c", "\u2018")
 """What a quotation begins with."""
@@ -137,43 +161,6 @@ def is_speech(words: Hypothesis, pieces: Sequence[bytes]) -> bool:
     sure = _SURE_WORD if len(words.tokens) <= 1 else _SURE_WORDS
     text = detokenize(words.tokens, pieces)
     return words.mean_log_prob >= sure and any(character.isalnum() for character in text)
-
-
-def read_pieces(data: bytes) -> list[bytes]:
-    """Read tokenizer.bin: pieces in order of their ids, each after its length.
-
-    A length below 128 is one byte; else it is `byte - 128 + 128 * next byte`.
-
-    Raises:
-        SttError: the file ends inside a piece.
-    """
-    pieces: list[bytes] = []
-    position = 0
-    while position < len(data):
-        length = data[position]
-        position += 1
-        if length >= 128 and position < len(data):
-            length += 128 * data[position] - 128
-            position += 1
-        if position + length > len(data):
-            raise SttError(
-                f"moonshine: the tokenizer file ends inside piece {len(pieces)}. Fetch it again."
-            )
-        pieces.append(data[position : position + length])
-        position += length
-    return pieces
-
-
-def detokenize(tokens: Sequence[int], pieces: Sequence[bytes]) -> str:
-    """The text of `tokens`. Unknown ids and control pieces (`<s>`, `<<ST_1>>`) say nothing."""
-    out = bytearray()
-    for token in tokens:
-        piece = pieces[token] if 0 <= token < len(pieces) else b""
-        if piece.startswith(b"<0x") and piece.endswith(b">"):
-            out.append(int(piece[3:-1], 16))
-        elif not (piece.startswith(b"<") and piece.endswith(b">") and len(piece) > 2):
-            out += piece
-    return out.decode("utf-8", errors="ignore").replace("▁", " ").strip()
 
 
 def _files(config: MoonshineConfig, resources: Resources) -> tuple[Path, Path, Path]:

@@ -181,6 +181,21 @@ def _decode(
         row = model.step(state, token)
 
 
+def log_prob(model: MoonshineModel, audio: Block, tokens: Sequence[int]) -> float:
+    """Natural logarithm of the probability that the model writes `tokens`, and then ends.
+
+    Args:
+        model: the model.
+        audio: float32 [samples], at least 0.1 s.
+        tokens: a whole text, without start and end.
+    """
+    written = [*tokens, END]
+    logits, _ = model.begin(model.encode(audio), len(audio), [START, *tokens])
+    top = logits.max(axis=-1, keepdims=True)
+    logs = logits - top - np.log(np.exp(logits - top).sum(axis=-1, keepdims=True))
+    return float(logs[np.arange(len(written)), written].sum())
+
+
 def confirmed(logits: Logits, draft: Sequence[int]) -> int:
     """How many tokens of `draft`, from its beginning, the model would have written itself.
 

@@ -77,6 +77,18 @@ def test_stop_is_asked_before_each_window(
     assert tiny.transcribe(audio, stop=lambda: True).text == ""
 
 
+@pytest.mark.models("whisper-tiny.en")
+def test_taught_words_are_written_as_taught(
+    resources: Resources, librivox: dict[str, tuple[Block, str]]
+) -> None:
+    """Untaught, the model writes "old-sposed"."""
+    taught = Resources(resources.store, 1, words=("ill disposed", "Dashwood"))
+    model = FasterWhisper(FasterWhisperConfig(model="tiny.en"), taught)
+    text = model.transcribe(librivox["librivox_0880"][0]).text
+    assert "ill disposed" in text.replace("-", " ")
+    assert text.endswith(".")
+
+
 @pytest.mark.models("whisper-base")
 def test_the_language_is_heard(
     resources: Resources, librivox: dict[str, tuple[Block, str]]
@@ -85,6 +97,7 @@ def test_the_language_is_heard(
     audio, words = librivox["librivox_0930"]
     heard = base.transcribe(audio)
     assert heard.language == "en"
+    assert heard.languages["en"] == max(heard.languages.values()) > 0.8
     assert wer.rate([(words, heard.text)]) <= 0.15
     assert base.transcribe(audio, language="de").language == "de"
     base.close()

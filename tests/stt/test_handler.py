@@ -25,6 +25,7 @@ from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
 from s2s.stt.base import Transcription
 from s2s.stt.handler import SttHandler
+from s2s.stt.languages import LanguageConfig, SpokenLanguage
 
 TURN = TurnId("t", 0)
 
@@ -55,7 +56,7 @@ class Ear:
 
 
 class Rig:
-    def __init__(self) -> None:
+    def __init__(self, language: str | None = "en") -> None:
         clock = ManualClock()
         self.ear = Ear()
         self.scope, self.turns = CancelScope(clock), SpeculativeTurns(clock)
@@ -63,7 +64,11 @@ class Rig:
         self.partials: list[PartialTranscript] = []
         state = SessionState(self.scope, self.turns, clock, Metrics(), lambda event: None)
         self.handler = SttHandler(
-            self.ear, self.inbox, state, language="en", on_partial=self.partials.append
+            self.ear,
+            self.inbox,
+            state,
+            language=SpokenLanguage(LanguageConfig(), language),
+            on_partial=self.partials.append,
         )
         self.turns.observe(TURN)
 
@@ -203,3 +208,26 @@ def test_words_that_were_heard_only_once_may_turn_out_to_be_nothing() -> None:
     (out,) = rig.send(speech(2.0))
     assert isinstance(out, Transcript)
     assert out.text == ""
+
+
+def test_speech_is_written_down_again_in_the_language_that_counts() -> None:
+    rig = Rig(language=None)
+    asked: list[str | None] = []
+
+    def hear(audio: Block, *, language: str | None, **options: object) -> Transcription:
+        asked.append(language)
+        seconds = len(audio) // 16_000
+        text = "a sentence of enough words" if seconds > 1 else "ja"
+        guess = "en" if seconds > 1 else "de"
+        return Transcription(text, language or guess, languages={guess: 0.99})
+
+    rig.ear.transcribe = hear  # type: ignore[method-assign]
+    (first,) = rig.send(speech(2.0))
+    other = TurnId("u", 0)
+    rig.turns.observe(other)
+    (second,) = rig.send(speech(1.0, turn=other))
+    assert isinstance(first, Transcript)
+    assert isinstance(second, Transcript)
+    assert (first.language, second.language) == ("en", "en")
+    assert asked == [None, None, "en"]
+    assert [partial.language for partial in rig.partials] == ["en", "en"]

@@ -11,36 +11,13 @@ from s2s.bench import wer
 from s2s.core.audio import Block, empty
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
-from s2s.stt.moonshine import (
-    Moonshine,
-    MoonshineConfig,
-    detokenize,
-    is_speech,
-    read_pieces,
-    unquoted,
-)
+from s2s.stt.moonshine import Moonshine, MoonshineConfig, is_speech, unquoted
 from s2s.stt.moonshine_model import Hypothesis
 
 NAMES = tuple(f"librivox_{number}" for number in ("0870", "0880", "0890", "0920", "0930"))
 
 
 Recordings = dict[str, tuple[Block, str]]
-
-
-def test_pieces_are_read_by_their_lengths() -> None:
-    long = b"x" * 200
-    data = b"\x05<unk>\x02ab" + bytes([200 % 128 + 128, 200 // 128]) + long
-    assert read_pieces(data) == [b"<unk>", b"ab", long]
-
-
-def test_a_cut_tokenizer_file_is_refused() -> None:
-    with pytest.raises(SttError, match="inside piece 1"):
-        read_pieces(b"\x01a\x05ab")
-
-
-def test_text_of_tokens() -> None:
-    pieces = [b"<s>", "▁He".encode(), b"llo", b"<0xC3>", b"<0xA9>", b"<<ST_1>>", b"<"]
-    assert detokenize([0, 1, 2, 3, 4, 5, 6, 99], pieces) == "Helloé<"
 
 
 def test_speech_has_letters_and_some_certainty() -> None:
@@ -188,3 +165,30 @@ def test_clear_speech_is_written_down_with_more_confidence(
     assert unsure < sure <= 0.0
     assert sure > -0.35
     assert moonshine.transcribe(empty()).confidence is None
+
+
+def with_words(resources: Resources, *words: str) -> Moonshine:
+    return Moonshine(MoonshineConfig(), Resources(resources.store, 1, words=words))
+
+
+@pytest.mark.models
+def test_taught_words_are_written_where_they_were_said(
+    resources: Resources, librivox: Recordings
+) -> None:
+    """Untaught, the model writes "ill-sposed" and "ill-disposed"."""
+    moonshine = with_words(resources, "ill disposed", "Jon Dashwoode=John Dashwood")
+    heard = {name: moonshine.transcribe(audio).text for name, (audio, _) in librivox.items()}
+    assert "an ill disposed young man" in heard["librivox_0880"]
+    assert "to be ill disposed" in heard["librivox_0890"]
+    assert "Mr. Jon Dashwoode had" in heard["librivox_0870"]
+
+
+@pytest.mark.models
+def test_what_only_sounds_like_a_taught_word_stays(
+    resources: Resources, librivox: Recordings
+) -> None:
+    """All of these are proposed, and the decoder finds them far less likely."""
+    audio, _ = librivox["librivox_0880"]
+    taught = with_words(resources, "Mann", "Younger", "Marian")
+    plain = with_words(resources)
+    assert taught.transcribe(audio) == plain.transcribe(audio)

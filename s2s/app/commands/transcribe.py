@@ -85,7 +85,7 @@ def _written(
 def _open(config: Config, store: Store) -> Transcriber:
     from s2s.app.loading import Threads
 
-    resources = Resources(store, Threads.of(config).stt)
+    resources = Resources(store, Threads.of(config).stt, words=config.stt.words)
     return registry.create_transcriber(config.stt.backend, config.stt.options, resources)
 
 

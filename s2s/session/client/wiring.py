@@ -53,6 +53,7 @@ from s2s.session.models import Models
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.standstill import Standstill
 from s2s.stt.handler import SttHandler
+from s2s.stt.languages import SpokenLanguage
 from s2s.transport.client_transport import LOOK_S, ClientTransport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
@@ -148,9 +149,8 @@ class ClientStages:
         self._speech: Channel[SttInput] = Channel(STT_WAITING, clock=clock, name="speech")
         self._transcripts: Channel[LlmInput] = Channel(LLM_WAITING, clock=clock, name="transcripts")
         answer: Channel[TtsMessage] = Channel(TTS_WAITING, clock=clock, name="answer")
-        parts = TurnsParts(
-            models, self.floor, state, config.turns, self.telling, self.sounds, self._ask
-        )
+        turns = config.turns_heard_by(models.transcriber)
+        parts = TurnsParts(models, self.floor, state, turns, self.telling, self.sounds, self._ask)
         self._turns = ClientTurns(
             parts, hearing, self.settings.session_id, count=self.numbers.turns
         )
@@ -158,7 +158,7 @@ class ClientStages:
             models.transcriber,
             self._speech,
             state,
-            language=hearing.language or config.language,
+            language=SpokenLanguage(config.languages, hearing.language or config.language),
             on_partial=self._partial,
         )
         llm = LlmHandler(
