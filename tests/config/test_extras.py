@@ -41,7 +41,7 @@ DISTRIBUTIONS = {
 HEAVY = {
     "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
     "matplotlib", "onnx", "onnxruntime", "openai", "piper", "pymicro_wakeword", "pywebrtc_audio",
-    "tokenizers", "torch", "xllamacpp",
+    "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
 }  # fmt: skip
 """Modules of extras: imported where they are used, never at the top of a module."""
 
