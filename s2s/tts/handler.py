@@ -52,6 +52,8 @@ CUT_NOTICE = (
     "or tts.max_new_tokens."
 )
 
+SLOW_COALESCED_S = 4.0
+"""Of speech, estimated, for a voice slower than that: each piece is held back for its head start."""
 MAX_HELD_S = 4.0
 """Sound made ahead of the commit; more would be work for an answer that may be taken back."""
 
@@ -224,9 +226,11 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         """What a voice gets that wants whole texts: a clause at least, and all that waits, unless
         its first sound would wait for that (docs/decisions/qwen3-prefill.md)."""
         first = wait_for_clause(first, self._inbox, self._texts, stale)
-        if self._synthesizer.capabilities.reads_first and not self._spoken:
+        slow = self._pace() > 1
+        if (slow or self._synthesizer.capabilities.reads_first) and not self._spoken:
             return [first]
-        waiting = take_waiting(first, self._inbox, self._texts, self._settings.max_coalesced_s)
+        most_s = SLOW_COALESCED_S if slow else self._settings.max_coalesced_s
+        waiting = take_waiting(first, self._inbox, self._texts, most_s)
         return [first, *waiting]
 
     def _takes_words(self, first: TtsInput) -> bool:

@@ -645,6 +645,20 @@ def test_a_voice_whose_machine_became_busy_gets_whole_texts_and_starts_late() ->
     assert rig.clock.now() > 0.5
 
 
+def test_a_slow_voice_gets_its_first_clause_alone_and_then_little_at_a_time() -> None:
+    """Each piece is held back for its head start: the shorter it is, the shorter the silence."""
+    voice = Voice()
+    rig = Rig(voice, real_time_factor=1.7)
+    sentence = "This takes about two seconds to say."
+    rig.send(*[say(sentence) for _ in range(5)], EndOfResponse(RESPONSE))
+    assert [text.count("This") for text, *_ in voice.asked] == [1, 1, 1, 1, 1]
+    quick = Voice()
+    Rig(quick, real_time_factor=0.5).send(
+        *[say(sentence) for _ in range(5)], EndOfResponse(RESPONSE)
+    )
+    assert quick.asked[0][0].count("This") > 1
+
+
 # --- provisional starts --------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@
     python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --threads 2 --picture F.png
     python scripts/benchmark_tts.py --backend qwen3 --checkpoint FOLDER --soak 10 --picture F.png
     ... --soak 10 --move 5:codec=onnx      a part is computed elsewhere from the fifth minute on
+    ... --limits     against what this machine's memory and arithmetic allow, measured in the run
 
 Prints a table and, last, one line of JSON with the conditions. Weights may be random (they cost
 what trained ones do; made and converted once, which takes minutes and gigabytes of --scratch): an
@@ -22,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import random
 import signal
 import sys
@@ -33,7 +35,9 @@ from time import perf_counter
 from typing import TypeVar
 
 from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, resident_memory_mb
+from s2s.bench.limits import SINGLE_THREADED, Limits, measure_limits
 from s2s.bench.pictures import draw_arrivals, draw_soak
+from s2s.bench.qwen3.against_limits import Weights, part_limits, show_limits, sizes
 from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
     BenchSetting,
@@ -46,7 +50,7 @@ from s2s.bench.qwen3.utterances import PUBLISHED_CODES_A_PASS, Summary, Times, a
 from s2s.bench.synthesis import Arrivals
 from s2s.models.store import home
 from s2s.testing.random_checkpoint import write_checkpoint
-from s2s.tts.qwen3 import AUTO, BACKENDS, DEFAULT_QUANT
+from s2s.tts.qwen3 import AUTO, BACKENDS, DEFAULT_QUANT, Qwen3Model
 from s2s.tts.qwen3.checkpoint import read_record
 
 R = TypeVar("R")
@@ -81,6 +85,8 @@ class CoreReport:
     quant: str
     predictor_quant: str
     backend: str
+    size: Weights
+    limits: Limits | None
     threads: int
     frames: int
     rows: list[CoreRow]
@@ -104,6 +110,7 @@ class Loaded:
     quant: str
     predictor_quant: str
     backend: str
+    size: Weights
 
 
 def _stop(*_: object) -> None:
@@ -122,8 +129,14 @@ def main() -> None:
         soaked = alone(soak, settings[-1], arguments.soak, tuple(arguments.move))
     else:
         measures = [alone(measure, setting) for setting in settings]
+    limits = limits_of(arguments.threads, opened.size) if arguments.limits else None
     report = CoreReport(
-        **asdict(opened),
+        weights=opened.weights,
+        quant=opened.quant,
+        predictor_quant=opened.predictor_quant,
+        backend=opened.backend,
+        size=opened.size,
+        limits=limits,
         threads=arguments.threads,
         frames=arguments.frames,
         rows=[row for row, _ in measures],
@@ -131,6 +144,8 @@ def main() -> None:
         conditions=Conditions.here(),
     )
     show(report)
+    if limits is not None and report.rows:
+        show_limits(limits, part_limits(opened.size, limits, report.rows[0].summary))
     if arguments.picture:
         draw(arguments.picture, report, [arrivals for _, arrivals in measures])
     print(json.dumps(asdict(report)))
@@ -170,6 +185,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--move", type=Move.of, action="append", default=[], metavar="MINUTE:PART=PLACEMENT",
         help="with --soak: compute a part elsewhere from then on, such as 5:codec=onnx",
     )  # fmt: skip
+    parser.add_argument("--limits", action="store_true", help="measure the machine's as well")
     parser.add_argument("--picture", type=Path, metavar="FILE")
     parser.add_argument("--scratch", type=Path, default=home(), help="for what is made once")
     found = parser.parse_args(arguments)
@@ -261,7 +277,26 @@ def prepare(setting: BenchSetting) -> Loaded:
         quant=language.quants.talker,
         predictor_quant=language.quants.predictor or language.quants.talker,
         backend=" and ".join(placements),
+        size=Weights(*(_megabytes(model, name) for name in ("talker", "predictor"))),
     )
+
+
+def _megabytes(model: Qwen3Model, part: str) -> float:
+    file = model.folder / f"{part}.gguf"
+    return file.stat().st_size / 1e6 if file.is_file() else 0.0
+
+
+def limits_of(threads: int, size: Weights) -> Limits:
+    """The machine's, measured in a process in which numpy uses one thread by itself."""
+    before = {name: os.environ.get(name) for name in SINGLE_THREADED}
+    os.environ.update(dict.fromkeys(SINGLE_THREADED, "1"))
+    try:
+        return alone(measure_limits, threads, sizes(size))
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def measure(setting: BenchSetting) -> tuple[CoreRow, list[Arrivals]]:
