@@ -53,7 +53,7 @@ CUT_NOTICE = (
 )
 
 SLOW_COALESCED_S = 4.0
-"""Of speech, estimated, for a voice slower than that: each piece is held back for its head start."""
+"""Of speech, estimated, for a slower voice: each piece is held back for its head start."""
 MAX_HELD_S = 4.0
 """Sound made ahead of the commit; more would be work for an answer that may be taken back."""
 

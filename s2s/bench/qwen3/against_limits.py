@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from s2s.bench.limits import Limits
+from s2s.bench.qwen3.machine import MachineLimits
 from s2s.bench.qwen3.utterances import Summary
 
 CODEC_GFLOP = 4.96
@@ -18,7 +18,7 @@ CODEC_MINIMAL_GFLOP = 3.8
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WeightSizes:
     """Sizes of the files, in MB."""
 
     talker_mb: float
@@ -39,12 +39,12 @@ class PartLimit:
         return self.seen_ms / self.least_ms
 
 
-def sizes(weights: Weights) -> tuple[int, ...]:
+def sizes(weights: WeightSizes) -> tuple[int, ...]:
     """What is read again and again, in whole MB: where bandwidth is to be measured."""
     return tuple(max(1, round(each)) for each in (weights.talker_mb, weights.predictor_mb))
 
 
-def part_limits(weights: Weights, limits: Limits, found: Summary) -> list[PartLimit]:
+def part_limits(weights: WeightSizes, limits: MachineLimits, found: Summary) -> list[PartLimit]:
     """The parts, and the whole frame."""
     passes = found.forward_passes_a_frame
     parts = [
@@ -60,7 +60,7 @@ def part_limits(weights: Weights, limits: Limits, found: Summary) -> list[PartLi
     return [*parts, PartLimit("frame", least, seen)]
 
 
-def show_limits(limits: Limits, parts: Sequence[PartLimit]) -> None:
+def show_limits(limits: MachineLimits, parts: Sequence[PartLimit]) -> None:
     """Print a table."""
     read = ", ".join(f"{rate} GB/s of {size} MB" for size, rate in limits.read_gb_s.items())
     print(f"\nlimits of {limits.threads} threads: {read}; {limits.float32_gflop_s} GFLOP/s")

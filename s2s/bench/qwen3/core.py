@@ -6,7 +6,7 @@
     ... --soak 10 --move 5:codec=onnx      a part is computed elsewhere from the fifth minute on
     ... --limits     against what this machine's memory and arithmetic allow, measured in the run
 
-Prints a table and, last, one line of JSON with the conditions. Weights may be random (they cost
+Prints a table and, last, one line of JSON with the conditions. WeightSizes may be random (they cost
 what trained ones do; made and converted once, which takes minutes and gigabytes of --scratch): an
 utterance then has the given number of frames, because a random model does not end by itself.
 
@@ -35,9 +35,9 @@ from time import perf_counter
 from typing import TypeVar
 
 from s2s.bench.conditions import Conditions, Neighbours, peak_memory_mb, resident_memory_mb
-from s2s.bench.limits import SINGLE_THREADED, Limits, measure_limits
 from s2s.bench.pictures import draw_arrivals, draw_soak
-from s2s.bench.qwen3.against_limits import Weights, part_limits, show_limits, sizes
+from s2s.bench.qwen3.against_limits import WeightSizes, part_limits, show_limits, sizes
+from s2s.bench.qwen3.machine import SINGLE_THREADED, MachineLimits, measure_limits
 from s2s.bench.qwen3.settings import (
     WARM_FRAMES,
     BenchSetting,
@@ -85,8 +85,8 @@ class CoreReport:
     quant: str
     predictor_quant: str
     backend: str
-    size: Weights
-    limits: Limits | None
+    size: WeightSizes
+    limits: MachineLimits | None
     threads: int
     frames: int
     rows: list[CoreRow]
@@ -110,7 +110,7 @@ class Loaded:
     quant: str
     predictor_quant: str
     backend: str
-    size: Weights
+    size: WeightSizes
 
 
 def _stop(*_: object) -> None:
@@ -277,7 +277,7 @@ def prepare(setting: BenchSetting) -> Loaded:
         quant=language.quants.talker,
         predictor_quant=language.quants.predictor or language.quants.talker,
         backend=" and ".join(placements),
-        size=Weights(*(_megabytes(model, name) for name in ("talker", "predictor"))),
+        size=WeightSizes(*(_megabytes(model, name) for name in ("talker", "predictor"))),
     )
 
 
@@ -286,7 +286,7 @@ def _megabytes(model: Qwen3Model, part: str) -> float:
     return file.stat().st_size / 1e6 if file.is_file() else 0.0
 
 
-def limits_of(threads: int, size: Weights) -> Limits:
+def limits_of(threads: int, size: WeightSizes) -> MachineLimits:
     """The machine's, measured in a process in which numpy uses one thread by itself."""
     before = {name: os.environ.get(name) for name in SINGLE_THREADED}
     os.environ.update(dict.fromkeys(SINGLE_THREADED, "1"))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from s2s.bench.limits import Limits
-from s2s.bench.qwen3.against_limits import Weights, part_limits, show_limits, sizes
+from s2s.bench.qwen3.against_limits import WeightSizes, part_limits, show_limits, sizes
+from s2s.bench.qwen3.machine import MachineLimits
 from s2s.bench.qwen3.utterances import Summary, Times
 
 ONE = Times(1.0, 1.0)
@@ -24,11 +24,11 @@ FOUND = Summary(
     forward_passes_a_frame=15.0,
     audio_s=1.0,
 )
-LIMITS = Limits(2, {240: 40.0, 43: 43.0}, 200.0)
+LIMITS = MachineLimits(2, {240: 40.0, 43: 43.0}, 200.0)
 
 
 def test_each_part_and_the_frame_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    weights = Weights(240.0, 43.0)
+    weights = WeightSizes(240.0, 43.0)
     assert sizes(weights) == (240, 43)
     parts = part_limits(weights, LIMITS, FOUND)
     assert [(each.part, round(each.least_ms, 3), round(each.ratio, 3)) for each in parts] == [
@@ -43,4 +43,4 @@ def test_each_part_and_the_frame_are_compared(capsys: pytest.CaptureFixture[str]
 
 def test_draft_tokens_make_fewer_passes() -> None:
     drafted = replace(FOUND, forward_passes_a_frame=6.0)
-    assert part_limits(Weights(240.0, 43.0), LIMITS, drafted)[1].least_ms == pytest.approx(6.0)
+    assert part_limits(WeightSizes(240.0, 43.0), LIMITS, drafted)[1].least_ms == pytest.approx(6.0)

@@ -26,7 +26,7 @@ SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MachineLimits:
     """Of so many threads together.
 
     read_gb_s: by the size of what is read again and again, in MB. float32_gflop_s: a multiplication
@@ -47,7 +47,7 @@ class Limits:
         return 1000 * gflop / self.float32_gflop_s
 
 
-def measure_limits(threads: int, megabytes: tuple[int, ...]) -> Limits:
+def measure_limits(threads: int, megabytes: tuple[int, ...]) -> MachineLimits:
     """Measure, in a process in which numpy computes with one thread (`SINGLE_THREADED`).
 
     Raises:
@@ -55,7 +55,7 @@ def measure_limits(threads: int, megabytes: tuple[int, ...]) -> Limits:
     """
     if os.environ.get(SINGLE_THREADED[0]) != "1":
         raise RuntimeError(f"set {SINGLE_THREADED[0]}=1 before numpy is imported")
-    return Limits(
+    return MachineLimits(
         threads,
         {size: round(_read_gb_s(size, threads), 1) for size in megabytes},
         round(_float32_gflop_s(threads), 1),
