@@ -62,8 +62,8 @@ def part_limits(weights: WeightSizes, limits: MachineLimits, found: Summary) -> 
 
 def show_limits(limits: MachineLimits, parts: Sequence[PartLimit]) -> None:
     """Print a table."""
-    read = ", ".join(f"{rate} GB/s of {size} MB" for size, rate in limits.read_gb_s.items())
-    print(f"\nlimits of {limits.threads} threads: {read}; {limits.float32_gflop_s} GFLOP/s")
+    read = ", ".join(f"{rate:.1f} GB/s of {size} MB" for size, rate in limits.read_gb_s.items())
+    print(f"\nlimits of {limits.threads} threads: {read}; {limits.float32_gflop_s:.0f} GFLOP/s")
     for each in parts:
         print(
             f"  {each.part:<20} {each.least_ms:9.2f} least {each.seen_ms:9.2f} seen "

@@ -57,8 +57,8 @@ def measure_limits(threads: int, megabytes: tuple[int, ...]) -> MachineLimits:
         raise RuntimeError(f"set {SINGLE_THREADED[0]}=1 before numpy is imported")
     return MachineLimits(
         threads,
-        {size: round(_read_gb_s(size, threads), 1) for size in megabytes},
-        round(_float32_gflop_s(threads), 1),
+        {size: _read_gb_s(size, threads) for size in megabytes},
+        _float32_gflop_s(threads),
     )
 
 
