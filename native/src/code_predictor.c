@@ -66,11 +66,12 @@ static float smallest_kept(const float *p, int count, float share, float *sorted
     return 0;
 }
 
+/* In double precision, in which libraries differ by less than is left after rounding. */
 static void softmax(float *p, int count, float most)
 {
     float sum = 0;
     for (int at = 0; at < count; at++) {
-        p[at] = p[at] == -INFINITY ? 0 : expf(p[at] - most);
+        p[at] = p[at] == -INFINITY ? 0 : (float)exp((double)(p[at] - most));
         sum += p[at];
     }
     for (int at = 0; at < count; at++) p[at] /= sum;

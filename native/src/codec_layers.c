@@ -28,9 +28,9 @@ void save_history(const Worker *worker, const float *newest, int count, int widt
 void snake_row(const Snake *activation, const float *in, int width, float *out)
 {
     for (int at = 0; at < width; at += LANES) {
-        Lanes frequency = load_lanes(activation->frequency + at);
-        Lanes scale = load_lanes(activation->scale + at);
-        store_lanes(out + at, snake(load_lanes(in + at), frequency, scale));
+        floats frequency = load(activation->frequency + at);
+        floats scale = load(activation->scale + at);
+        store(out + at, snake(load(in + at), frequency, scale));
     }
 }
 
@@ -63,10 +63,10 @@ static void finish(
     for (int row = 0; row < rows; row++) {
         float *to = row_of(out, row, weights->out) + first;
         for (int at = 0; at < columns; at += LANES) {
-            Lanes sum = load_lanes(sums + row * PANEL + at);
-            sum = sum + load_lanes(weights->bias + first + at);
-            if (add) sum = sum + load_lanes(to + at);
-            store_lanes(to + at, sum);
+            floats sum = load(sums + row * PANEL + at);
+            sum = sum + load(weights->bias + first + at);
+            if (add) sum = sum + load(to + at);
+            store(to + at, sum);
         }
     }
 }

@@ -1,33 +1,42 @@
 #include "codec_matmul.h"
 
+/* Rows whose sums are held in registers at once. */
+#if defined(WITH_AVX512)
+enum { ROWS = 8 };
+#elif defined(WITH_AVX2) || defined(WITH_NEON)
+enum { ROWS = 2 };
+#else
+enum { ROWS = 1 };
+#endif
+
 enum { DEPTH = 96, LINE = 16 }; /* a panel of this depth, 18 KB, stays in the L1 cache */
 
 /* Each block of DEPTH terms is summed by itself and then added to the sums: adding thousands of
  * terms one after the other would cost a decimal place.
  *
  * One block of at most ROWS rows; `rows` is a constant wherever this is inlined. */
-CODEC_INLINE void block(
+INLINE void block(
     const float *a, ptrdiff_t stride, const float *panel, int depth, float *sums, int fresh,
     const float *ahead, const int rows)
 {
-    Lanes sum[ROWS][VECTORS];
+    floats sum[ROWS][VECTORS];
     UNROLLED
     for (int row = 0; row < rows; row++) {
         UNROLLED
-        for (int part = 0; part < VECTORS; part++) sum[row][part] = (Lanes) { 0 };
+        for (int part = 0; part < VECTORS; part++) sum[row][part] = (floats) { 0 };
     }
     for (int k = 0; k < depth; k++) {
-        Lanes weights[VECTORS];
+        floats weights[VECTORS];
         __builtin_prefetch(ahead + k * LINE, 0, 2);
         UNROLLED
         for (int part = 0; part < VECTORS; part++)
-            weights[part] = load_lanes(panel + k * PANEL + part * LANES);
+            weights[part] = load(panel + k * PANEL + part * LANES);
         UNROLLED
         for (int row = 0; row < rows; row++) {
-            Lanes value = every_lane(a[row * stride + k]);
+            floats value = all_floats(a[row * stride + k]);
             UNROLLED
             for (int part = 0; part < VECTORS; part++)
-                sum[row][part] = plus_product(sum[row][part], value, weights[part]);
+                sum[row][part] = add_product(sum[row][part], value, weights[part]);
         }
     }
     UNROLLED
@@ -35,7 +44,7 @@ CODEC_INLINE void block(
         UNROLLED
         for (int part = 0; part < VECTORS; part++) {
             float *to = sums + row * PANEL + part * LANES;
-            store_lanes(to, fresh ? sum[row][part] : load_lanes(to) + sum[row][part]);
+            store(to, fresh ? sum[row][part] : load(to) + sum[row][part]);
         }
     }
 }
@@ -51,7 +60,7 @@ static void block_of(
 {
     switch (rows) {
         BLOCK_OF(1);
-#if defined(__AVX512F__)
+#if defined(WITH_AVX512)
         BLOCK_OF(2);
         BLOCK_OF(3);
         BLOCK_OF(4);

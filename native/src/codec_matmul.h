@@ -5,7 +5,10 @@
 #include <stddef.h>
 
 #include "level.h"
-#include "codec_simd.h"
+#include "simd.h"
+
+/* A product works on rows of PANEL columns in registers. */
+enum { PANEL = 48, VECTORS = PANEL / LANES };
 
 /* sums [rows][PANEL] += rows of `a` [rows][depth], `stride` apart, times `panel` [depth][PANEL].
  * `fresh`: the sums begin at zero. Each sum is taken in one order, however many rows there are.

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec_simd.h"
+#include "arithmetic.h"
+#include "attention.h"
 #include "matrix.h"
 
 enum { TAPS = 7, COLUMNS = 128 /* of a work item of elementwise functions */ };
@@ -27,21 +28,6 @@ typedef struct {
     WorkCounters counters[2];
 } Run;
 
-static float lane_sum(Lanes values)
-{
-    float sum = 0;
-    for (int lane = 0; lane < LANES; lane++) sum += values[lane];
-    return sum;
-}
-
-static float dot(const float *a, const float *b, int width)
-{
-    Lanes sum = { 0 };
-    for (int at = 0; at < width; at += LANES)
-        sum = plus_product(sum, load_lanes(a + at), load_lanes(b + at));
-    return lane_sum(sum);
-}
-
 /* A phase: out = each row of `in` divided by the root of its mean square. */
 static void rms_normalise(
     Worker *worker, const float *in, int rows, int width, float epsilon, float *out)
@@ -50,9 +36,9 @@ static void rms_normalise(
     while ((row = next_item(worker, rows)) >= 0) {
         const float *from = in + (ptrdiff_t)row * width;
         float *to = row_of(out, row, width);
-        float scale = 1 / sqrtf(dot(from, from, width) / (float)width + epsilon);
+        float scale = inverse_rms(from, width, epsilon);
         for (int at = 0; at < width; at += LANES)
-            store_lanes(to + at, load_lanes(from + at) * every_lane(scale));
+            store(to + at, load(from + at) * all_floats(scale));
     }
     end_phase(worker);
 }
@@ -61,15 +47,31 @@ static void rms_normalise(
 
 /* One head's keys or values: `old_rows` rows of the streaming state, then the new ones, `stride`
  * apart. */
-typedef struct { const float *old, *fresh; int old_rows, stride, width; } HeadRows;
+typedef struct { const float *old, *fresh; int old_rows, stride, width; } HeadStream;
 
-static const float *row_in(const HeadRows *rows, int row)
+static const float *row_in(const HeadStream *rows, int row)
 {
     if (row < rows->old_rows) return rows->old + (ptrdiff_t)row * rows->width;
     return rows->fresh + (ptrdiff_t)(row - rows->old_rows) * rows->stride;
 }
 
-static void save_head_rows(const HeadRows *rows, int total, int saved, float *to)
+/* Rows `first` up to `end`, as the two stretches of memory that they lie in. */
+static void find_stretches(
+    const HeadStream *keys, const HeadStream *values, int first, int end, Stretch stretches[2])
+{
+    int old = keys->old_rows, from = first < old ? first : old, fresh = first > old ? first : old;
+    stretches[0] = (Stretch) {
+        { keys->old + (ptrdiff_t)from * keys->width, keys->width },
+        { values->old + (ptrdiff_t)from * values->width, values->width },
+        (end < old ? end : old) - from,
+    };
+    stretches[1] = (Stretch) {
+        { row_in(keys, fresh), keys->stride }, { row_in(values, fresh), values->stride },
+        end - fresh,
+    };
+}
+
+static void save_head_rows(const HeadStream *rows, int total, int saved, float *to)
 {
     for (int row = 0; row < saved; row++)
         memcpy(
@@ -84,46 +86,7 @@ static void compute_rope(const Run *run)
     int half = shape->head_dim / 2;
     for (int frame = 0; frame < run->frames; frame++) {
         float *rope = row_of(run->transformer->rope, frame, shape->head_dim);
-        for (int at = 0; at < half; at++) {
-            float angle = (float)(run->position + frame) * shape->frequencies[at];
-            rope[at] = cosf(angle);
-            rope[half + at] = sinf(angle);
-        }
-    }
-}
-
-static void apply_rope(float *pair, const float *rope, int width)
-{
-    int half = width / 2;
-    for (int at = 0; at < half; at++) {
-        float left = pair[at], right = pair[half + at], cosine = rope[at], sine = rope[half + at];
-        pair[at] = left * cosine - right * sine;
-        pair[half + at] = right * cosine + left * sine;
-    }
-}
-
-/* out = values weighted by the softmax of query times keys, of rows `first` up to `end`. */
-static void attend(
-    const float *query, const HeadRows *keys, const HeadRows *values, int first, int end,
-    float *weights, float *out)
-{
-    float largest = -INFINITY, total = 0;
-    for (int row = first; row < end; row++) {
-        float score = dot(query, row_in(keys, row), keys->width);
-        weights[row - first] = score;
-        largest = score > largest ? score : largest;
-    }
-    for (int row = first; row < end; row++) {
-        float weight = expf(weights[row - first] - largest);
-        weights[row - first] = weight;
-        total += weight;
-    }
-    for (int at = 0; at < values->width; at += LANES) {
-        Lanes sum = { 0 };
-        for (int row = first; row < end; row++)
-            sum = plus_product(
-                sum, every_lane(weights[row - first]), load_lanes(row_in(values, row) + at));
-        store_lanes(out + at, sum / every_lane(total));
+        rope_of((float)(run->position + frame), shape->frequencies, half, rope, rope + half);
     }
 }
 
@@ -140,17 +103,20 @@ static void attend_heads(Worker *worker, int layer)
     while ((head = next_item(worker, shape->heads)) >= 0) {
         float *fresh = transformer->qkv + head * size;
         ptrdiff_t at = (ptrdiff_t)head * old_rows * size, next_at = (ptrdiff_t)head * saved * size;
-        HeadRows keys = { run->state[key] + at, fresh + width, old_rows, 3 * width, size };
-        HeadRows values
+        HeadStream keys = { run->state[key] + at, fresh + width, old_rows, 3 * width, size };
+        HeadStream values
             = { run->state[key + 1] + at, fresh + 2 * width, old_rows, 3 * width, size };
         for (int frame = 0; frame < run->frames; frame++) {
             const float *rope = transformer->rope + frame * size;
             float *query = row_of(fresh, frame, 3 * width);
             int end = old_rows + frame + 1, first = end > shape->window ? end - shape->window : 0;
-            apply_rope(query, rope, size);
-            apply_rope(query + width, rope, size);
-            attend(
-                query, &keys, &values, first, end, worker->scratch,
+            Stretch stretches[2];
+            Context context = { stretches, 2, size, 1 }; /* the scale is in the matrix */
+            apply_rope(query, rope, rope + size / 2, size / 2);
+            apply_rope(query + width, rope, rope + size / 2, size / 2);
+            find_stretches(&keys, &values, first, end, stretches);
+            attend_floats(
+                &context, query, worker->scratch,
                 row_of(transformer->attended, frame, width) + head * size);
         }
         save_head_rows(&keys, total, saved, run->next_state[key] + next_at);
@@ -170,7 +136,7 @@ static void gate(Worker *worker, const float *gates, int rows, int width, float 
         int end = at + COLUMNS < width ? at + COLUMNS : width;
         const float *left = gates + (ptrdiff_t)row * 2 * width, *right = left + width;
         float *to = row_of(inner, row, width);
-        for (; at < end; at++) to[at] = left[at] / (1 + expf(-left[at])) * right[at];
+        for (; at < end; at++) to[at] = silu(left[at]) * right[at];
     }
     end_phase(worker);
 }
@@ -182,7 +148,7 @@ static void gelu(Worker *worker, float *values, int rows, int width)
     while ((item = next_item(worker, rows * chunks)) >= 0) {
         int at = item % chunks * COLUMNS, end = at + COLUMNS < width ? at + COLUMNS : width;
         float *row = row_of(values, item / chunks, width);
-        for (; at < end; at++) row[at] *= 0.5f + 0.5f * erff(row[at] * 0.70710678f);
+        for (; at < end; at++) row[at] *= 0.5f + 0.5f * error_function(row[at] * 0.70710678f);
     }
     end_phase(worker);
 }
@@ -209,25 +175,24 @@ static void transform(Worker *worker, int at)
 /* One step of the depthwise convolution, layer-normalised: mean 0, variance 1. */
 static void depthwise_and_norm(const Upsample *upsample, const float *in, float epsilon, float *out)
 {
-    int width = upsample->up.in;
-    Lanes sum = { 0 }, squares = { 0 }, mean;
-    for (int at = 0; at < width; at += LANES) {
-        Lanes value = load_lanes(upsample->depthwise_bias + at);
+    int width = upsample->up.in, part = 0;
+    floats sums[PARTS] = { { 0 } }, squares[PARTS] = { { 0 } }, mean;
+    for (int at = 0; at < width; at += LANES, part = (part + 1) % PARTS) {
+        floats value = load(upsample->depthwise_bias + at);
         for (int tap = 0; tap < TAPS; tap++)
-            value = plus_product(
-                value, load_lanes(in + tap * width + at),
-                load_lanes(upsample->depthwise + tap * width + at));
-        sum = sum + value;
-        store_lanes(out + at, value);
+            value = add_product(
+                value, load(in + tap * width + at), load(upsample->depthwise + tap * width + at));
+        sums[part] = sums[part] + value;
+        store(out + at, value);
     }
-    mean = every_lane(lane_sum(sum) / (float)width);
-    for (int at = 0; at < width; at += LANES) {
-        Lanes away = load_lanes(out + at) - mean;
-        squares = plus_product(squares, away, away);
-        store_lanes(out + at, away);
+    mean = all_floats(sum_of(sums) / (float)width);
+    for (int at = 0; at < width; at += LANES, part = (part + 1) % PARTS) {
+        floats away = load(out + at) - mean;
+        squares[part] = add_product(squares[part], away, away);
+        store(out + at, away);
     }
-    mean = every_lane(1 / sqrtf(lane_sum(squares) / (float)width + epsilon));
-    for (int at = 0; at < width; at += LANES) store_lanes(out + at, load_lanes(out + at) * mean);
+    mean = all_floats(1 / sqrtf(sum_of(squares) / (float)width + epsilon));
+    for (int at = 0; at < width; at += LANES) store(out + at, load(out + at) * mean);
 }
 
 /* out = the rows of `in` through the transposed convolution and the ConvNeXt block. */

@@ -97,12 +97,12 @@ static void transform_tile(
     float *sums[SUMS];
     for (int at = 0; at < SUMS; at++) sums[at] = plane_row(upsampler, tiles, FIRST_SUM + at, tile);
     for (int at = 0; at < tiles->width; at += LANES) {
-        Lanes first = load_lanes(d0 + at), second = load_lanes(d1 + at);
-        Lanes third = load_lanes(early + at), fourth = load_lanes(late + at);
-        store_lanes(sums[0] + at, first - third);
-        store_lanes(sums[1] + at, second + third);
-        store_lanes(sums[2] + at, third - second);
-        store_lanes(sums[3] + at, fourth - second);
+        floats first = load(d0 + at), second = load(d1 + at);
+        floats third = load(early + at), fourth = load(late + at);
+        store(sums[0] + at, first - third);
+        store(sums[1] + at, second + third);
+        store(sums[2] + at, third - second);
+        store(sums[3] + at, fourth - second);
     }
 }
 
@@ -152,18 +152,18 @@ static void transform_output(
         int late = step + tiles->dilation;
         for (int at = 0; at < columns; at += LANES) {
             const float *sum = sums + row * PANEL + at;
-            Lanes frequency = load_lanes(unit->snake_middle.frequency + first + at);
-            Lanes scale = load_lanes(unit->snake_middle.scale + first + at);
-            Lanes bias = load_lanes(product->bias + first + at), parts[SUMS];
+            floats frequency = load(unit->snake_middle.frequency + first + at);
+            floats scale = load(unit->snake_middle.scale + first + at);
+            floats bias = load(product->bias + first + at), parts[SUMS];
             for (int each = 0; each < SUMS; each++)
-                parts[each] = load_lanes(sum + each * BLOCK_ROWS * PANEL);
-            Lanes y0 = bias + (parts[0] + (parts[1] + parts[2]));
-            Lanes y1 = bias + (parts[3] + (parts[1] - parts[2]));
+                parts[each] = load(sum + each * BLOCK_ROWS * PANEL);
+            floats y0 = bias + (parts[0] + (parts[1] + parts[2]));
+            floats y1 = bias + (parts[3] + (parts[1] - parts[2]));
             float *to = upsampler->middle + first + at;
             if (step >= 0 && step < tiles->rows)
-                store_lanes(row_of(to, step, product->out), snake(y0, frequency, scale));
+                store(row_of(to, step, product->out), snake(y0, frequency, scale));
             if (late >= 0 && late < tiles->rows)
-                store_lanes(row_of(to, late, product->out), snake(y1, frequency, scale));
+                store(row_of(to, late, product->out), snake(y1, frequency, scale));
         }
     }
 }
@@ -268,16 +268,19 @@ static void run_block(
 /* DOTS samples from rows of `in`, 7 * width values each, `width` apart. */
 static void dot_rows(const float *in, const float *weights, float bias, int width, float *out)
 {
-    Lanes sums[DOTS] = { { 0 } };
-    for (int at = 0; at < KERNEL * width; at += LANES) {
-        Lanes weight = load_lanes(weights + at);
+    floats sums[DOTS][PARTS] = { { { 0 } } };
+    for (int at = 0; at < KERNEL * width; at += TILE) {
         UNROLLED
-        for (int row = 0; row < DOTS; row++)
-            sums[row] = plus_product(sums[row], load_lanes(in + row * width + at), weight);
+        for (int part = 0; part < PARTS; part++) {
+            const float *values = in + at + part * LANES;
+            floats weight = load(weights + at + part * LANES);
+            UNROLLED
+            for (int row = 0; row < DOTS; row++)
+                sums[row][part] = add_product(sums[row][part], load(values + row * width), weight);
+        }
     }
     for (int row = 0; row < DOTS; row++) {
-        float sum = bias;
-        for (int lane = 0; lane < LANES; lane++) sum += sums[row][lane];
+        float sum = bias + sum_of(sums[row]);
         out[row] = sum < -1.0f ? -1.0f : sum > 1.0f ? 1.0f : sum;
     }
 }

@@ -21,11 +21,30 @@
 #define S2S_JOIN(level, name) S2S_JOINED(level, name)
 #define S2S_NAME(name) S2S_JOIN(S2S_LEVEL, name)
 
+/* platform.h */
+#define lock_new S2S_NAME(lock_new)
+#define lock_free S2S_NAME(lock_free)
+#define lock_take S2S_NAME(lock_take)
+#define lock_give S2S_NAME(lock_give)
+#define condition_new S2S_NAME(condition_new)
+#define condition_free S2S_NAME(condition_free)
+#define condition_wait S2S_NAME(condition_wait)
+#define condition_wake_all S2S_NAME(condition_wake_all)
+#define thread_start S2S_NAME(thread_start)
+#define thread_join S2S_NAME(thread_join)
+#define this_process S2S_NAME(this_process)
+#define now_ns S2S_NAME(now_ns)
+#define aligned_new S2S_NAME(aligned_new)
+#define aligned_free S2S_NAME(aligned_free)
+
+/* attention.h */
+#define attend_stored S2S_NAME(attend_stored)
+#define attend_floats S2S_NAME(attend_floats)
+
 /* thread_pool.h */
 #define pool_new S2S_NAME(pool_new)
 #define pool_take S2S_NAME(pool_take)
 #define pool_free S2S_NAME(pool_free)
-#define this_process S2S_NAME(this_process)
 #define pool_threads S2S_NAME(pool_threads)
 #define pool_run S2S_NAME(pool_run)
 #define pool_barrier S2S_NAME(pool_barrier)

@@ -1,12 +1,11 @@
-#define _GNU_SOURCE
 #include "matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "simd.h"
+#include "platform.h"
+#include "simd_bytes.h"
 
 /* SUPER: values of a super-block of the K-quants. AHEAD: bytes that products prefetch ahead, and
  * that lie allocated behind the weights for it. */
@@ -19,18 +18,14 @@ static const float NOTHING = 1e-37f;
 void *weights_new(size_t bytes, int zeroed)
 {
     size_t whole = (bytes + AHEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    void *weights;
-    if (posix_memalign(&weights, LARGE_PAGE, whole)) return NULL;
-#ifdef MADV_HUGEPAGE
-    madvise(weights, whole, MADV_HUGEPAGE); /* advice only: small pages are slower, not wrong */
-#endif
-    if (zeroed) memset(weights, 0, whole);
+    void *weights = aligned_new(whole, LARGE_PAGE);
+    if (weights && zeroed) memset(weights, 0, whole);
     return weights;
 }
 
 void weights_free(void *weights)
 {
-    free(weights);
+    aligned_free(weights);
 }
 
 static size_t block_bytes(int bits)
@@ -244,7 +239,9 @@ void quantise(Quantised *to, int row, const float *values)
         float inverse = most > 127 * NOTHING ? 127 / most : 0;
 #pragma omp simd reduction(+ : sum)
         for (int in = 0; in < BLOCK; in++) {
-            int8_t nearest = (int8_t)(int32_t)rintf(values[in] * inverse);
+            float whole = rintf(values[in] * inverse);
+            whole = whole > -127 ? whole : -127; /* also what is no number */
+            int8_t nearest = (int8_t)(int32_t)whole;
             bytes[in] = nearest;
             sum += nearest; /* of bytes, so that it cannot overflow whatever the values are */
         }
@@ -263,10 +260,10 @@ INLINE void fetch(const uint8_t *from, int bytes)
 
 /* With vector instructions groups are written out in full, and rows too where there are registers
  * for all of their sums: with 16 of them a compiler keeps everything in memory instead. */
-#if defined(__AVX512F__)
+#if defined(WITH_AVX512)
 #define EACH_GROUP(count) _Pragma("GCC unroll 8") for (int group = 0; group < (count); group++)
 #define EACH_ROW _Pragma("GCC unroll 8") for (int row = 0; row < count; row++)
-#elif defined(__AVX2__)
+#elif defined(WITH_AVX2) || defined(WITH_NEON)
 #define EACH_GROUP(count) _Pragma("GCC unroll 8") for (int group = 0; group < (count); group++)
 #define EACH_ROW _Pragma("GCC unroll 1") for (int row = 0; row < count; row++)
 #else
@@ -286,7 +283,7 @@ INLINE void product_8(
 {
     enum { GROUPS = BLOCK / GROUP };
     int columns = rows->columns, blocks = columns / BLOCK;
-    const int8_t *bytes = rows->bytes + (size_t)first * (size_t)columns;
+    const int8_t *signed_bytes = rows->bytes + (size_t)first * (size_t)columns;
     const float *scales = rows->scales + first * blocks;
     const int32_t *sums = rows->sums + first * blocks;
     floats total[PARTS][MAX_ROWS];
@@ -297,15 +294,15 @@ INLINE void product_8(
         for (int part = 0; part < PARTS; part++) {
             weights of[GROUPS];
             EACH_GROUP(GROUPS) of[group]
-                = to_weights(load(at + (size_t)(group * TILE + part * LANES) * GROUP));
+                = to_weights(load_bytes(at + (size_t)(group * TILE + part * LANES) * GROUP));
             floats scale = halves(at + TILE * BLOCK + 2 * part * LANES);
             EACH_ROW
             {
-                const int8_t *x = bytes + row * columns + block * BLOCK;
+                const int8_t *x = signed_bytes + row * columns + block * BLOCK;
                 ints sum = all_ints(-ZERO_POINT * sums[row * blocks + block]);
                 EACH_GROUP(GROUPS) sum = dot_weights(sum, of[group], x + group * GROUP);
                 total[part][row] = add_product(total[part][row], to_floats(sum),
-                    times(scale, all_floats(scales[row * blocks + block])));
+                    scale * all_floats(scales[row * blocks + block]));
             }
         }
     }
@@ -317,7 +314,7 @@ INLINE void product_4(
 {
     enum { GROUPS = BLOCK / GROUP / 2 };
     int columns = rows->columns, blocks = columns / BLOCK;
-    const int8_t *bytes = rows->bytes + (size_t)first * (size_t)columns;
+    const int8_t *signed_bytes = rows->bytes + (size_t)first * (size_t)columns;
     const float *scales = rows->scales + first * blocks;
     const float *offsets = rows->offsets + first * blocks;
     floats total[PARTS][MAX_ROWS];
@@ -326,10 +323,10 @@ INLINE void product_4(
     for (int block = 0; block < blocks; block++, at += TILE * (BLOCK / 2 + 4)) {
         fetch(at + AHEAD, TILE * (BLOCK / 2 + 4));
         for (int part = 0; part < PARTS; part++) {
-            ints low[GROUPS], high[GROUPS];
+            bytes low[GROUPS], high[GROUPS];
             EACH_GROUP(GROUPS)
             {
-                ints both = load(at + (size_t)(group * TILE + part * LANES) * GROUP);
+                bytes both = load_bytes(at + (size_t)(group * TILE + part * LANES) * GROUP);
                 low[group] = low_nibbles(both);
                 high[group] = high_nibbles(both);
             }
@@ -337,7 +334,7 @@ INLINE void product_4(
             floats offset = halves(at + TILE * BLOCK / 2 + 2 * TILE + 2 * part * LANES);
             EACH_ROW
             {
-                const int8_t *x = bytes + row * columns + block * BLOCK;
+                const int8_t *x = signed_bytes + row * columns + block * BLOCK;
                 pairs sum = no_pairs();
                 EACH_GROUP(GROUPS)
                 {
@@ -345,7 +342,7 @@ INLINE void product_4(
                     sum = dot_nibbles(sum, high[group], x + BLOCK / 2 + group * GROUP);
                 }
                 total[part][row] = add_product(total[part][row], to_floats(sum_pairs(sum)),
-                    times(scale, all_floats(scales[row * blocks + block])));
+                    scale * all_floats(scales[row * blocks + block]));
                 total[part][row] = add_product(
                     total[part][row], offset, all_floats(offsets[row * blocks + block]));
             }

@@ -1,13 +1,8 @@
-#define _GNU_SOURCE
 #include "thread_pool.h"
 
-#include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <time.h>
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
+
+#include "platform.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -25,17 +20,16 @@
  * the clock, which cost more than a spin. */
 enum { SPINS_BEFORE_SLEEP = 1000, AWAKE_NS = 200000, CHECK_CLOCK = 64 };
 
-typedef struct { ThreadPool *pool; int number; } PoolThread;
+typedef struct { ThreadPool *pool; int number; Thread thread; } PoolThread;
 
 struct ThreadPool {
     int threads;
     int process;      /* that made it */
     atomic_int users; /* that have to free it yet */
-    pthread_t handles[MAX_THREADS];
     PoolThread workers[MAX_THREADS];
-    pthread_mutex_t one_run; /* held during a run */
-    pthread_mutex_t lock;    /* of `sleeping` and `waiting` */
-    pthread_cond_t wake, released;
+    Lock one_run; /* held during a run */
+    Lock lock;    /* of `sleeping` and `waiting` */
+    Condition wake, released;
     int sleeping, waiting; /* threads: between runs, at the barrier */
     Job *job;
     void *work;
@@ -45,22 +39,6 @@ struct ThreadPool {
     atomic_int closing;
 };
 
-int this_process(void)
-{
-#if defined(_WIN32)
-    return 0; /* there is no fork */
-#else
-    return (int)getpid();
-#endif
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 void pool_barrier(ThreadPool *pool)
 {
     if (pool->threads == 1) return;
@@ -68,9 +46,9 @@ void pool_barrier(ThreadPool *pool)
     if (atomic_fetch_add(&pool->arrived, 1) + 1 == (unsigned)pool->threads) {
         atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
         atomic_store(&pool->generation, generation + 1);
-        pthread_mutex_lock(&pool->lock);
-        if (pool->waiting) pthread_cond_broadcast(&pool->released);
-        pthread_mutex_unlock(&pool->lock);
+        lock_take(&pool->lock);
+        if (pool->waiting) condition_wake_all(&pool->released);
+        lock_give(&pool->lock);
         return;
     }
     for (int spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
@@ -78,12 +56,12 @@ void pool_barrier(ThreadPool *pool)
         RELAX();
     }
     /* The late thread has lost its core to another process: free this one for it. */
-    pthread_mutex_lock(&pool->lock);
+    lock_take(&pool->lock);
     pool->waiting++;
     while (atomic_load(&pool->generation) == generation)
-        pthread_cond_wait(&pool->released, &pool->lock);
+        condition_wait(&pool->released, &pool->lock);
     pool->waiting--;
-    pthread_mutex_unlock(&pool->lock);
+    lock_give(&pool->lock);
 }
 
 int pool_next_item(ThreadPool *pool, atomic_int *counters, int thread, int items)
@@ -110,22 +88,22 @@ static unsigned wait_for_run(ThreadPool *pool, unsigned seen)
         RELAX();
         if (spins % CHECK_CLOCK == 0 && now_ns() > until) break;
     }
-    pthread_mutex_lock(&pool->lock);
+    lock_take(&pool->lock);
     pool->sleeping++;
-    while ((run = atomic_load(&pool->run)) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    while ((run = atomic_load(&pool->run)) == seen) condition_wait(&pool->wake, &pool->lock);
     pool->sleeping--;
-    pthread_mutex_unlock(&pool->lock);
+    lock_give(&pool->lock);
     return run;
 }
 
-static void *worker_main(void *argument)
+static void worker_main(void *argument)
 {
     PoolThread *self = argument;
     ThreadPool *pool = self->pool;
     unsigned seen = 0;
     for (;;) {
         seen = wait_for_run(pool, seen);
-        if (atomic_load(&pool->closing)) return NULL;
+        if (atomic_load(&pool->closing)) return;
         pool->job(pool->work, pool, self->number);
         pool_barrier(pool);
     }
@@ -134,37 +112,38 @@ static void *worker_main(void *argument)
 static void begin_run(ThreadPool *pool)
 {
     atomic_fetch_add(&pool->run, 1);
-    pthread_mutex_lock(&pool->lock);
-    if (pool->sleeping) pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
+    lock_take(&pool->lock);
+    if (pool->sleeping) condition_wake_all(&pool->wake);
+    lock_give(&pool->lock);
 }
 
 int pool_run(ThreadPool *pool, Job *job, void *work)
 {
     if (pool->process != this_process()) return FORKED; /* its locks may be held for ever */
-    pthread_mutex_lock(&pool->one_run);
+    lock_take(&pool->one_run);
     pool->job = job;
     pool->work = work;
     if (pool->threads > 1) begin_run(pool);
     job(work, pool, 0);
     pool_barrier(pool);
-    pthread_mutex_unlock(&pool->one_run);
+    lock_give(&pool->one_run);
     return 0;
 }
 
 ThreadPool *pool_new(int threads)
 {
-    ThreadPool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
+    ThreadPool *pool = aligned_new(sizeof *pool, 64);
     if (!pool) return NULL;
     *pool = (ThreadPool) { .threads = 1, .process = this_process(), .users = 1 };
-    pthread_mutex_init(&pool->one_run, NULL);
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->released, NULL);
+    lock_new(&pool->one_run);
+    lock_new(&pool->lock);
+    condition_new(&pool->wake);
+    condition_new(&pool->released);
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
     for (int number = 1; number < threads; number++) {
-        pool->workers[number] = (PoolThread) { pool, number };
-        if (pthread_create(&pool->handles[number], NULL, worker_main, &pool->workers[number])) {
+        PoolThread *worker = &pool->workers[number];
+        *worker = (PoolThread) { pool, number, { .main = worker_main, .argument = worker } };
+        if (thread_start(&worker->thread)) {
             pool_free(pool);
             return NULL;
         }
@@ -183,18 +162,18 @@ void pool_free(ThreadPool *pool)
 {
     if (!pool || atomic_fetch_sub(&pool->users, 1) > 1) return;
     if (pool->process != this_process()) {
-        free(pool); /* there are no threads here to be waited for */
+        aligned_free(pool); /* there are no threads here to be waited for */
         return;
     }
     atomic_store(&pool->closing, 1);
     if (pool->threads > 1) begin_run(pool);
     for (int number = 1; number < pool->threads; number++)
-        pthread_join(pool->handles[number], NULL);
-    pthread_cond_destroy(&pool->wake);
-    pthread_cond_destroy(&pool->released);
-    pthread_mutex_destroy(&pool->lock);
-    pthread_mutex_destroy(&pool->one_run);
-    free(pool);
+        thread_join(&pool->workers[number].thread);
+    condition_free(&pool->wake);
+    condition_free(&pool->released);
+    lock_free(&pool->lock);
+    lock_free(&pool->one_run);
+    aligned_free(pool);
 }
 
 int pool_threads(const ThreadPool *pool)

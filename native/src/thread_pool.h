@@ -23,9 +23,6 @@ int pool_threads(const ThreadPool *pool);
 /* What functions that compute return instead of 0, beside what else they say. */
 enum { FORKED = -3 };
 
-/* The number of this process. Threads are in the one that made them and in no fork of it. */
-int this_process(void);
-
 /* All threads execute `job` once; returns 0 when the last is done. Concurrent callers are served
  * one after the other. Between two runs less than AWAKE_NS apart the threads stay awake. FORKED, at
  * once, in another process than the one that made the pool. */

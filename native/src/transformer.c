@@ -1,18 +1,19 @@
-#define _GNU_SOURCE
 #include "transformer.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "simd.h"
+#include "arithmetic.h"
+#include "attention.h"
+#include "platform.h"
+#include "simd_bytes.h"
 
 /* PHASES: parallel loops of a layer; each has work counters of its own. TILES_PER_ITEM: two tiles
- * of a matrix are one work item, so that taking an item costs little beside computing it. STRIP:
- * sums that attention holds in registers at once. BATCH: positions of one forward pass; a tile of
- * weights is read once for all of them and stays in the cache (docs/decisions/qwen3-prefill.md). */
-enum { PHASES = 5, TILES_PER_ITEM = 2, STRIP = 4, BATCH = 32 };
+ * of a matrix are one work item, so that taking an item costs little beside computing it. BATCH:
+ * positions of one forward pass; a tile of weights is read once for all of them and stays in the
+ * cache (docs/decisions/qwen3-prefill.md). */
+enum { PHASES = 5, TILES_PER_ITEM = 2, BATCH = 32 };
 
 /* What is multiplied with the weights. */
 typedef struct {
@@ -32,8 +33,8 @@ struct Transformer {
     Shape shape;
     Layer *layers;
     float *norm;
-    int process;          /* that made it */
-    pthread_mutex_t lock; /* of everything below: one forward pass at a time */
+    int process; /* that made it */
+    Lock lock;   /* of everything below: one forward pass at a time */
     ThreadPool *pool;
     ThreadBuffers buffers[MAX_THREADS];
     Activations shared; /* of BATCH rows */
@@ -111,7 +112,7 @@ Transformer *transformer_new(
     size_t qkv_width = (size_t)(shape->heads + 2 * shape->kv_heads) * (size_t)shape->head_dim;
     size_t layer_bytes = (size_t)shape->layers * sizeof *layers;
     widest = widest > shape->hidden ? widest : shape->hidden;
-    pthread_mutex_init(&made->lock, NULL);
+    lock_new(&made->lock);
     made->shape = *shape;
     made->process = this_process();
     made->pool = pool_take(pool);
@@ -157,26 +158,26 @@ void transformer_free(Transformer *transformer)
     free(transformer->added);
     free(transformer->counters);
     pool_free(transformer->pool);
-    pthread_mutex_destroy(&transformer->lock);
+    lock_free(&transformer->lock);
     free(transformer);
 }
 
 ThreadPool *transformer_take_pool(Transformer *transformer)
 {
     if (transformer->process != this_process()) return NULL;
-    pthread_mutex_lock(&transformer->lock);
+    lock_take(&transformer->lock);
     ThreadPool *pool = pool_take(transformer->pool);
-    pthread_mutex_unlock(&transformer->lock);
+    lock_give(&transformer->lock);
     return pool;
 }
 
 void transformer_use(Transformer *transformer, ThreadPool *pool)
 {
     if (transformer->process != this_process()) return; /* it computes nothing here */
-    pthread_mutex_lock(&transformer->lock);
+    lock_take(&transformer->lock);
     ThreadPool *old = transformer->pool;
     transformer->pool = pool_take(pool);
-    pthread_mutex_unlock(&transformer->lock);
+    lock_give(&transformer->lock);
     pool_free(old);
 }
 
@@ -194,18 +195,19 @@ KvCache *cache_new(const Transformer *transformer, int capacity)
     made->values = calloc(values, sizeof(stored));
     made->cosines = new_floats((size_t)capacity * (size_t)half);
     made->sines = new_floats((size_t)capacity * (size_t)half);
-    if (!made->keys || !made->values || !made->cosines || !made->sines) {
+    float *frequencies = new_floats((size_t)half);
+    if (!made->keys || !made->values || !made->cosines || !made->sines || !frequencies) {
+        free(frequencies);
         cache_free(made);
         return NULL;
     }
-    for (int at = 0; at < half; at++) {
-        float frequency = powf(shape->theta, -(float)at / (float)half);
-        for (int position = 0; position < capacity; position++) {
-            float angle = (float)position * frequency;
-            made->cosines[position * half + at] = cosf(angle);
-            made->sines[position * half + at] = sinf(angle);
-        }
+    for (int at = 0; at < half; at++)
+        frequencies[at] = (float)pow((double)shape->theta, -(double)at / half);
+    for (int position = 0; position < capacity; position++) {
+        size_t row = (size_t)position * (size_t)half;
+        rope_of((float)position, frequencies, half, made->cosines + row, made->sines + row);
     }
+    free(frequencies);
     return made;
 }
 
@@ -231,50 +233,10 @@ void cache_rewind(KvCache *cache, int length)
 
 /* --- arithmetic ------------------------------------------------------------------------------- */
 
-/* e to the x, to a few units in the last place (the polynomial of Cephes' expf); vectorises where a
- * library call would not. */
-INLINE float exponential(float x)
-{
-    x = x < -87 ? -87 : x > 88 ? 88 : x;
-    float shifted = x * 1.44269504f + 12582912.f; /* 1.5 * 2^23: rounds to a whole number */
-    int32_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    float whole = shifted - 12582912.f;
-    float rest = x - whole * 0.693359375f + whole * 2.12194440e-4f;
-    float value = 1.9875691500e-4f;
-    value = value * rest + 1.3981999507e-3f;
-    value = value * rest + 8.3334519073e-3f;
-    value = value * rest + 4.1665795894e-2f;
-    value = value * rest + 1.6666665459e-1f;
-    value = value * rest + 5.0000001201e-1f;
-    value = value * rest * rest + rest + 1;
-    int32_t exponent = (bits - 0x4b400000 + 127) << 23;
-    float scale;
-    memcpy(&scale, &exponent, sizeof scale);
-    return value * scale;
-}
-
-INLINE float inner_product(const float *a, const float *b, int count)
-{
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int at = 0; at < count; at++) sum += a[at] * b[at];
-    return sum;
-}
-
 static void rms_norm(float *to, const float *from, const float *weight, int count, float epsilon)
 {
-    float scale = 1 / sqrtf(inner_product(from, from, count) / (float)count + epsilon);
+    float scale = inverse_rms(from, count, epsilon);
     for (int at = 0; at < count; at++) to[at] = from[at] * scale * weight[at];
-}
-
-static void apply_rope(float *head, const float *cosines, const float *sines, int half)
-{
-    for (int at = 0; at < half; at++) {
-        float first = head[at], second = head[half + at];
-        head[at] = first * cosines[at] - second * sines[at];
-        head[half + at] = second * cosines[at] + first * sines[at];
-    }
 }
 
 /* --- one forward pass ------------------------------------------------------------------------- */
@@ -339,7 +301,7 @@ static void multiply_gated(ThreadPool *pool, atomic_int *counters, int thread, c
             tile_product(layer->gate, tile, rows, first, some, gate);
             tile_product(layer->up, tile, rows, first, some, up);
             for (int at = 0; at < some * TILE; at++)
-                gate[at] = gate[at] / (1 + exponential(-gate[at])) * up[at];
+                gate[at] = silu(gate[at]) * up[at];
             keep_tile(gate, tile, width, some, out + (size_t)first * (size_t)width, width);
         }
     }
@@ -354,43 +316,7 @@ static stored *cached(const KvCache *cache, stored *of, int layer, int head, int
 
 static void store_cached(stored *to, const float *values, int count)
 {
-    for (int at = 0; at < count; at += LANES) narrow(to + at, load_floats(values + at));
-}
-
-/* Softmax of one query's scores against the first `seen` keys. */
-static void attention_weights(
-    const stored *key, int seen, int width, const float *query, float *scores)
-{
-    float scale = 1 / sqrtf((float)width), most = -INFINITY, sum = 0;
-    for (int at = 0; at < seen; at++, key += width) {
-        floats products = all_floats(0);
-        for (int in = 0; in < width; in += LANES)
-            products = add_product(products, load_floats(query + in), widen(key + in));
-        scores[at] = sum_of(products) * scale;
-        most = scores[at] > most ? scores[at] : most;
-    }
-#pragma omp simd reduction(+ : sum)
-    for (int at = 0; at < seen; at++) {
-        scores[at] = exponential(scores[at] - most);
-        sum += scores[at];
-    }
-    for (int at = 0; at < seen; at++) scores[at] /= sum;
-}
-
-/* Sum of the first `seen` values by their weights: float [width], a multiple of STRIP vectors. */
-static void weighted_sum(
-    const stored *values, int seen, int width, const float *weights, float *out)
-{
-    for (int in = 0; in < width; in += STRIP * LANES) {
-        floats sums[STRIP];
-        const stored *value = values + in;
-        for (int part = 0; part < STRIP; part++) sums[part] = all_floats(0);
-        for (int at = 0; at < seen; at++, value += width)
-            for (int part = 0; part < STRIP; part++)
-                sums[part] = add_product(
-                    sums[part], all_floats(weights[at]), widen(value + part * LANES));
-        for (int part = 0; part < STRIP; part++) store(out + in + part * LANES, sums[part]);
-    }
+    for (int at = 0; at < count; at += LANES) narrow(to + at, load(values + at));
 }
 
 /* Everything of one key/value head: norms, rope, the cache, and its query heads' attention. */
@@ -402,6 +328,7 @@ static void attend_head(ForwardPass *pass, ThreadBuffers *buffers, int layer_at,
     const Layer *layer = transformer->layers + layer_at;
     int width = shape->head_dim, half = width / 2, group = shape->heads / shape->kv_heads;
     int qkv_width = (shape->heads + 2 * shape->kv_heads) * width;
+    float scale = 1 / sqrtf((float)width);
     for (int row = 0; row < pass->count; row++) {
         float *from = transformer->qkv + (size_t)row * (size_t)qkv_width;
         int position = cache->length + row;
@@ -413,14 +340,15 @@ static void attend_head(ForwardPass *pass, ThreadBuffers *buffers, int layer_at,
         store_cached(cached(cache, cache->keys, layer_at, kv_head, position), key, width);
         store_cached(cached(cache, cache->values, layer_at, kv_head, position),
             from + (shape->heads + shape->kv_heads + kv_head) * width, width);
+        Stretch all = {
+            { cached(cache, cache->keys, layer_at, kv_head, 0), width },
+            { cached(cache, cache->values, layer_at, kv_head, 0), width }, position + 1 };
+        Context context = { &all, 1, width, scale };
         for (int in = 0; in < group; in++) {
             float *query = from + (kv_head * group + in) * width;
             rms_norm(query, query, layer->query_norm, width, shape->epsilon);
             apply_rope(query, cosines, sines, half);
-            attention_weights(cached(cache, cache->keys, layer_at, kv_head, 0), position + 1, width,
-                query, buffers->scores);
-            weighted_sum(cached(cache, cache->values, layer_at, kv_head, 0), position + 1, width,
-                buffers->scores,
+            attend_stored(&context, query, buffers->scores,
                 transformer->attended
                     + (size_t)(row * shape->heads + kv_head * group + in) * (size_t)width);
         }
@@ -535,9 +463,9 @@ int transformer_forward(
     int status = 0;
     if (transformer->process != this_process()) return FORKED; /* its lock may be held for ever */
     if (count > cache->capacity - cache->length) return -1;
-    pthread_mutex_lock(&transformer->lock);
+    lock_take(&transformer->lock);
     if (!grow_scores(transformer, cache->capacity)) {
-        pthread_mutex_unlock(&transformer->lock);
+        lock_give(&transformer->lock);
         return -2;
     }
     for (int done = 0; done < count;) {
@@ -551,7 +479,7 @@ int transformer_forward(
         cache->length += rows;
         done += rows;
     }
-    pthread_mutex_unlock(&transformer->lock);
+    lock_give(&transformer->lock);
     return status;
 }
 

@@ -16,6 +16,8 @@ ON_REQUEST = {
     "index": "installations from the package index",
     "faults": "faults of a language server, of llama.cpp's own",
     "clients": "clients of others, in environments of their own from the package index",
+    "emulation": "the kernel on other processors and systems, by cross compilers and emulators",
+    "sanitizers": "the kernel with the checks that a compiler puts in",
 }
 """Marks of tests that run only when asked for, and what they are."""
 

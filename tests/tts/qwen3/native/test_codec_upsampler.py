@@ -33,7 +33,7 @@ STEPS = 4  # of a frame that go into the upsampling decoder
 
 
 UNITS = {
-    "plain C": ["-O2"],
+    "SSE2": ["-O2"],
     "AVX2": ["-O2", "-mavx2", "-mfma", "-mf16c"],
     "native": ["-march=native"],
 }

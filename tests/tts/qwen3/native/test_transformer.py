@@ -30,7 +30,7 @@ Product = Callable[[Floats], Floats]
 
 
 UNITS = {
-    "plain C": ["-O2"],
+    "SSE2": ["-O2"],
     "AVX2": ["-mavx2", "-mfma", "-mf16c"],
     "native": ["-march=native"],
 }
