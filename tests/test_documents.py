@@ -111,7 +111,8 @@ def test_every_document_is_found_from_the_readme() -> None:
 
 def test_the_readme_names_every_command_and_profile() -> None:
     text = README.read_text("utf-8")
-    named = {row[0].split("`")[1] for table in tables(text) for row in table[1:] if "`" in row[0]}
+    rows = [row[0] for table in tables(text) for row in table[1:]]
+    named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     assert set(profiles()) <= named
     for command in COMMANDS:
         assert command == "talk" or any(

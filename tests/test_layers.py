@@ -69,6 +69,7 @@ TIMED_WAITS = {
     "session.client.wiring": "likewise",
     "session.client.beside": "likewise",
     "app.talking.keys": "Windows' console cannot be waited for, and no conversation waits for it",
+    "app.doctor.servers": "limits of connections to this machine",
     "app.together": "at the end, for a model that still loads: docs/decisions/crash-at-exit.md",
     "llm.llama": "at the end, for a thread whose model may not stop",
     "transport.remote.client": "at the end, for a socket that is being opened",

@@ -4,6 +4,7 @@ OpenAI.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from s2s.core.clock import SystemClock
 from s2s.core.markup import Call
 from s2s.core.setting import setting
+from s2s.core.untyped import is_list, is_object
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency, estimate_tokens
 from s2s.llm.chat_stream import ChatStream
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+AUTO = "auto"
+"""The first model that the server has."""
 TRIES = 5
 """A request is changed, as the server's refusal asks, and sent again at most this often."""
 
@@ -85,6 +89,8 @@ class OpenAiChat:
         self._limit_field = "max_tokens" if field == "auto" else field
         self._refused: frozenset[str] = frozenset()
         """Fields that the server does not take."""
+        self._model = None if config.model == AUTO else config.model
+        """None until the server was asked what it has."""
         self._no_system = False
         """The server's model takes no system message: it goes with the person's first."""
         try:
@@ -178,11 +184,12 @@ class OpenAiChat:
         waits = Waits(
             config.first_token_timeout_s, config.gap_timeout_s, config.total_timeout_s, busy_s
         )
+        model = self._model or self._first_model(waits, stop)
         written = [_written(message) for message in self._taken(messages)]
         sent = cast("list[ChatCompletionMessageParam]", written)
         return self._remote.ask(
             lambda client, headers: client.chat.completions.with_streaming_response.create(
-                model=config.model,
+                model=model,
                 messages=sent,
                 stream=True,
                 extra_body=options,
@@ -191,6 +198,28 @@ class OpenAiChat:
             waits,
             stop,
         )
+
+    def _first_model(self, waits: Waits, stop: Callable[[], bool]) -> str:
+        """The first model that the server has; asked once.
+
+        Raises:
+            RemoteError: the server cannot be asked.
+            LlmError: it has none.
+        """
+        with self._remote.ask(
+            lambda client, headers: client.models.with_streaming_response.list(
+                extra_headers=headers
+            ),
+            waits,
+            stop,
+        ) as reply:
+            names = listed_models(reply.read())
+        if not names and not stop():
+            raise LlmError(
+                f"{self._remote.url} lists no model. Load one there, or name one: --llm.model NAME"
+            )
+        self._model = names[0] if names else None
+        return self._model or AUTO  # given up meanwhile
 
     def _options(self, asked: _Asked) -> dict[str, object]:
         """The fields of a request that may be missing."""
@@ -268,6 +297,18 @@ class OpenAiChat:
                 raise
         if not stop():
             yield from stream.finish()
+
+
+def listed_models(body: bytes) -> list[str] | None:
+    """Names in the answer of `/models`; None when it is another answer."""
+    try:
+        document: object = json.loads(body)
+    except ValueError:
+        return None
+    listed = document.get("data") if is_object(document) else None
+    if not is_list(listed):
+        return None
+    return [str(each["id"]) for each in listed if is_object(each) and each.get("id")]
 
 
 def _tool_fields(options: ChatOptions) -> dict[str, object]:

@@ -317,3 +317,31 @@ def test_a_wrong_address_or_key_ends_the_start(server, resources: Resources, sta
     refusing(server, "no such thing", status=status)
     with pytest.raises(LlmError, match="no such thing"):
         chat(server, resources).warm(ASKED[:1])
+
+
+def test_auto_is_the_first_model_that_the_server_has(server, resources: Resources) -> None:
+    listed = json.dumps({"object": "list", "data": [{"id": "first"}, {"id": "second"}]}).encode()
+
+    def script(request: BaseHTTPRequestHandler) -> None:
+        if request.command == "GET":
+            server.send(request, [listed], kind="application/json")
+        else:
+            server.send(request, [event("Hi."), event(None, "stop"), DONE])
+
+    server.script = script
+    model = chat(server, resources, model="auto")
+    assert list(model.stream(ASKED)) == ["Hi."]
+    assert list(model.stream(ASKED)) == ["Hi."]
+    assert [path for path, _, _ in server.requests] == [
+        "/v1/models",
+        "/v1/chat/completions",
+        "/v1/chat/completions",
+    ]
+    assert {json.loads(body)["model"] for _, _, body in server.requests[1:]} == {"first"}
+
+
+@pytest.mark.parametrize("listed", [b'{"data": []}', b"oops", b"[]"])
+def test_a_server_without_any_model_says_so(server, resources: Resources, listed: bytes) -> None:
+    server.script = lambda request: server.send(request, [listed], kind="application/json")
+    with pytest.raises(LlmError, match=r"lists no model.*--llm\.model NAME"):
+        list(chat(server, resources, model="auto").stream(ASKED))

@@ -37,8 +37,11 @@ class ScriptedServer:
                 super().setup()
                 server.connections += 1
 
+            def do_GET(self) -> None:
+                self.do_POST()
+
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
+                body = self.rfile.read(int(self.headers["content-length"] or 0))
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 server.requests.append((self.path, headers, body))
                 server.script(self)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from s2s import __version__
 from s2s.app.commands.models import needed_models
+from s2s.app.doctor.servers import USUAL, local_servers
 from s2s.app.terminal import megabytes
 from s2s.config import registry
 from s2s.config.schema import Config
@@ -63,6 +64,7 @@ def findings(config: Config, store: Store) -> Iterator[Finding]:
     for stage in registry.STAGES:
         yield _backend(config, stage)
     yield from _others(config)
+    yield from _servers()
     yield from _wake_word(config)
     if config.tts.backend == "qwen3":
         yield _qwen3(store)
@@ -141,6 +143,16 @@ def _others(config: Config) -> Iterator[Finding]:
                 texts.append(f"{backend.name}{note}")
         if texts:
             yield Finding("ok", f"{stage} can also be {', '.join(texts)}: --{stage} NAME")
+
+
+def _servers() -> Iterator[Finding]:
+    """Language servers on this machine, and how to use them."""
+    found = list(local_servers())
+    for server in found:
+        yield Finding("ok" if server.models else "warning", server.told, server.remedy)
+    if not found:
+        ports = ", ".join(f"{usual.name} {usual.port}" for usual in USUAL)
+        yield Finding("ok", f"no language server listens on the usual ports ({ports})")
 
 
 def _cache(store: Store) -> Finding:

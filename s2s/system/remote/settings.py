@@ -15,7 +15,10 @@ class ServerConfig:
     base_url: str = setting(
         "http://127.0.0.1:8080/v1", "Address of the API, up to and with its version."
     )
-    model: str = setting("default", "Name of the model on the server.")
+    model: str = setting(
+        "default",
+        "Name of the model on the server; of a language server, auto is the first that it has.",
+    )
     api_key_env: str | None = setting(
         None,
         "Environment variable with the key; none: OPENAI_API_KEY for api.openai.com, else no key.",

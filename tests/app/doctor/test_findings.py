@@ -34,6 +34,7 @@ def store(tmp_path: Path) -> Store:
 def a_good_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     devices = [Device(0, "Headset", 1, 2, 48_000, True, True)]
     monkeypatch.setattr(doctor, "list_devices", lambda: devices)
+    monkeypatch.setattr(doctor, "local_servers", lambda: iter(()))
     monkeypatch.setattr(Store, "state", lambda *_: "present")
     monkeypatch.setattr(registry, "missing", lambda _: ())
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
