@@ -1,4 +1,4 @@
-"""Language servers on this machine: those that listen are found, with the command line to use them."""
+"""Language servers on this machine: those that listen are found, and how they are used."""
 
 from __future__ import annotations
 
