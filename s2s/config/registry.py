@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from s2s.config.language_codes import with_language_codes
 from s2s.models.resources import Resources
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ BACKENDS: tuple[StageBackend, ...] = (
         stage="tts",
         name="hibari",
         about="Hibari: one English voice, a sentence in 20 to 50 ms",
-        factory="s2s.tts.hibari:HibariTts",
-        config="s2s.tts.hibari:HibariConfig",
+        factory="s2s.tts.backends.hibari:HibariTts",
+        config="s2s.tts.backends.hibari:HibariConfig",
         extra="embedded",
         requires=("hibari", "onnxruntime"),
     ),
@@ -143,11 +144,41 @@ BACKENDS: tuple[StageBackend, ...] = (
         stage="tts",
         name="piper",
         about="any Piper/VITS voice, streaming after a few frames, some 50 languages",
-        factory="s2s.tts.piper:Piper",
-        config="s2s.tts.piper:PiperConfig",
+        factory="s2s.tts.backends.piper:Piper",
+        config="s2s.tts.backends.piper:PiperConfig",
         extra="piper",
         requires=("piper", "onnxruntime"),
         models=("piper-joe",),
+    ),
+    StageBackend(
+        stage="tts",
+        name="kokoro",
+        about="Kokoro-82M: 54 voices of eight languages, a natural voice for two quick cores",
+        factory="s2s.tts.backends.kokoro.backend:Kokoro",
+        config="s2s.tts.backends.kokoro.backend:KokoroConfig",
+        extra="kokoro",
+        requires=("hibari", "onnxruntime"),
+        models=("kokoro-82m",),
+    ),
+    StageBackend(
+        stage="tts",
+        name="mms",
+        about="MMS: a streaming VITS voice for each of a thousand languages (CC BY-NC 4.0)",
+        factory="s2s.tts.backends.mms.backend:Mms",
+        config="s2s.tts.backends.mms.backend:MmsConfig",
+        extra="mms",
+        requires=("onnxruntime",),
+        normalise=with_language_codes,
+    ),
+    StageBackend(
+        stage="tts",
+        name="pocket",
+        about="Pocket TTS: seven languages, cloned voices, streamed by 80 ms; needs torch",
+        factory="s2s.tts.backends.pocket:Pocket",
+        config="s2s.tts.backends.pocket:PocketConfig",
+        extra="pocket",
+        requires=("pocket_tts",),
+        normalise=with_language_codes,
     ),
     StageBackend(
         stage="tts",
@@ -163,8 +194,8 @@ BACKENDS: tuple[StageBackend, ...] = (
         stage="tts",
         name="openai",
         about="a server that speaks OpenAI's speech API (speaches, Kokoro-FastAPI, OpenAI)",
-        factory="s2s.tts.openai:OpenAiSpeech",
-        config="s2s.tts.openai:OpenAiSpeechConfig",
+        factory="s2s.tts.backends.openai:OpenAiSpeech",
+        config="s2s.tts.backends.openai:OpenAiSpeechConfig",
         extra="openai",
         requires=("openai",),
         local=False,

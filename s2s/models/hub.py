@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 HUB_FOLDER = "hub"
 """Folder of the scratch folder that holds downloads from the hub, which resume."""
 
+DATASETS = "datasets/"
+"""Before the name of a repository that the hub lists as a data set."""
+
 ANSWER_S = 6.0
 """Longest wait for what the hub says of a file; a hub that is silent so long is not there."""
 
@@ -62,8 +65,9 @@ class Hub:
             import huggingface_hub
             from huggingface_hub.errors import HfHubHTTPError
 
+            repo, kind = _named(part.repo)
             url = huggingface_hub.hf_hub_url(
-                part.repo, part.file, revision=part.revision, endpoint=_endpoint()
+                repo, part.file, revision=part.revision, endpoint=_endpoint(), repo_type=kind
             )
             try:
                 found = huggingface_hub.get_hf_file_metadata(url, timeout=ANSWER_S)
@@ -94,8 +98,9 @@ class Hub:
         with _hub_errors(address):
             import huggingface_hub
 
+            repo, kind = _named(part.repo)
             cached = huggingface_hub.try_to_load_from_cache(
-                part.repo, part.file, revision=part.revision
+                repo, part.file, revision=part.revision, repo_type=kind
             )
             if isinstance(cached, str):
                 return Path(cached)
@@ -114,8 +119,9 @@ class Hub:
                 bars["tqdm_class"] = _bar(address, announced.size_bytes or 0, progress)
             return Path(
                 download(
-                    part.repo,
+                    repo,
                     part.file,
+                    repo_type=kind,
                     revision=part.revision,
                     local_dir=local_dir,
                     endpoint=_endpoint(),
@@ -141,6 +147,12 @@ def hub_folder(repo: str, revision: str | None = None) -> Path:
 def _endpoint() -> str | None:
     """Another hub than the client's own; the client reads the variable only when it is loaded."""
     return os.environ.get("HF_ENDPOINT") or None
+
+
+def _named(repo: str) -> tuple[str, str | None]:
+    """The hub's own name of a repository, and its kind where it is no model."""
+    plain = repo.removeprefix(DATASETS)
+    return plain, None if plain == repo else "dataset"
 
 
 def _folder_name(part: HubPart) -> str:

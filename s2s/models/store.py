@@ -30,7 +30,9 @@ State = Literal["present", "missing", "damaged"]
 _CHECKED = ".checked.json"
 _LIKE_A_FILE = re.compile(r"\.[A-Za-z]\w*$")
 """A name with a suffix; `qwen3-1.7b` has none."""
-_HUB = re.compile(r"hf://(?P<repo>[^/@]+/[^/@]+)(@(?P<revision>[^/]+))?(/(?P<file>.+))?")
+_HUB = re.compile(
+    r"hf://(?P<repo>(datasets/)?[^/@]+/[^/@]+)(@(?P<revision>[^/]+))?(/(?P<file>.+))?"
+)
 
 
 class StoreError(RuntimeError):

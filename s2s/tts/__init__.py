@@ -1,1 +1,1 @@
-"""Text to speech: one handler, one protocol, one module a backend."""
+"""Text to speech: one handler, one protocol, its backends in `backends/`."""

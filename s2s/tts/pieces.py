@@ -1,20 +1,32 @@
 """Cuts a text that is to be spoken into pieces. Pure; knows no model.
 
 The one splitter for text that is there as a whole: sentences for a voice that makes one at a time,
-segments for a model that loses its pace in long texts, pieces that grow for a voice that is slow. A
-stream of tokens is cut by the language model's stage (`llm/sentences`), which has to decide before
-the text goes on; docs/decisions/text-splitters.md says why those are two.
+segments for a model that loses its pace in long texts, pieces of a wished length for a voice that
+is slow. A stream of tokens is cut by the language model's stage (`llm/sentences`), which has to
+decide before the text goes on; docs/decisions/text-splitters.md says why those are two.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 _CLOSERS = '"”’»)\\]」』）】'
 _SENTENCE_END = re.compile(rf"[.!?…]+[{_CLOSERS}]*(?=\s)|[。！？]+[{_CLOSERS}]*|\n+")
 _CLAUSE_END = re.compile(r"[,;:—](?=\s)|[、，；：]")
+_JOINING = re.compile(
+    r"\s+(?=(?:and|but|or|because|which|who|when|while|where|although|until|whether"
+    r"|und|oder|aber|weil|dass|wenn|denn|während|obwohl"
+    r"|et|ou|mais|parce|quand|lorsque|puisque|y|pero|porque|cuando|aunque|mientras"
+    r"|perché|quando|mentre|anche se|mas|embora|enquanto)\s)",
+    re.IGNORECASE,
+)
+"""Before words that join clauses, in the languages of the number rules: people breathe there."""
+_SHORTEST = 12
+"""Characters of the shortest piece that ends before a joining word."""
+_PATIENCE = 1.5
+"""A clause so many times longer than the wish is still taken whole."""
 _LAST_MARK = re.compile(rf"[.!?…。！？][{_CLOSERS}]*\Z")
 
 
@@ -23,8 +35,7 @@ def pieces(
     max_chars: int,
     *,
     join: bool = False,
-    first_chars: int | None = None,
-    growth: float = 2.0,
+    wish: Callable[[], int] | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Yield (piece, end): pieces of `text` of at most `max_chars` characters and where they end.
 
@@ -37,34 +48,24 @@ def pieces(
         text: all of it.
         max_chars: no piece is longer.
         join: sentences stay together as long as they fit.
-        first_chars: wished length of the first piece, so that sound starts early. It is kept by
-            cutting at clauses and never inside one.
-        growth: with `first_chars`, the wished length of a piece is so many times what is still to
-            be played when it is begun. A voice that takes r seconds for a second of sound does not
-            run dry with growth 1 / r, as long as clauses are short enough.
+        wish: asked before each piece for the length it should have, for a voice that is slow
+            (`s2s.tts.running_cost`). It is kept by cutting at clauses; one that is half as long
+            again, or more, is cut before a word that joins clauses, and nowhere else.
 
     Raises:
-        ValueError: a length below 1 or a growth below 1.
+        ValueError: a length below 1.
     """
-    if max_chars < 1 or (first_chars is not None and first_chars < 1) or growth < 1.0:
-        raise ValueError(
-            f"max_chars {max_chars}, first_chars {first_chars} and growth {growth} "
-            "must be at least 1"
-        )
+    if max_chars < 1:
+        raise ValueError(f"max_chars {max_chars} must be at least 1")
     cutter = _Cutter(text, max_chars, join)
-    wish = max_chars if first_chars is None else first_chars
-    ahead = 0.0
     start = 0
     while start < len(text):
         if text[start].isspace():
             start += 1
             continue
-        end = cutter.end(start, min(wish, max_chars))
+        wished = max_chars if wish is None else max(1, min(wish(), max_chars))
+        end = cutter.end(start, wished)
         yield text[start:end].rstrip(), end
-        if first_chars is not None:
-            # While this piece was made, a part of what was ahead has been played.
-            ahead = max(0.0, ahead - (end - start) / growth) + (end - start)
-            wish = max(1, int(growth * ahead))
         start = end
 
 
@@ -87,6 +88,7 @@ class _Cutter:
         self._join = join
         self._sentences = [match.end() for match in _SENTENCE_END.finditer(text)] + [len(text)]
         self._clauses = [match.end() for match in _CLAUSE_END.finditer(text)]
+        self._joints = [match.start() for match in _JOINING.finditer(text)]
 
     def end(self, start: int, wish: int) -> int:
         """The end of the piece that begins at `start`, about `wish` long if it can be."""
@@ -100,9 +102,20 @@ class _Cutter:
         if end is not None and end <= start + wish:
             return end
         fitting = _last(self._clauses, start, start + wish)
-        if wish < self._max_chars:
-            fitting = fitting or _first(self._clauses, start, limit if end is None else end)
+        if fitting is None and wish < self._max_chars:
+            fitting = self._shortest(start, wish, limit if end is None else end)
         return fitting or end or self._space(start, limit)
+
+    def _shortest(self, start: int, wish: int, limit: int) -> int | None:
+        """The end of the shortest piece that sounds like one, where no clause is short enough."""
+        clause = _first(self._clauses, start, limit)
+        patient = start + int(_PATIENCE * wish)
+        if (clause or limit) <= patient:
+            return clause
+        joint = _last(self._joints, start + _SHORTEST, patient) or _first(
+            self._joints, start + _SHORTEST, clause or limit
+        )
+        return joint or clause
 
     def _space(self, start: int, limit: int) -> int:
         """The last end of a word in (start, limit], or the limit."""

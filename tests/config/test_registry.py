@@ -54,9 +54,7 @@ def test_its_models_are_in_the_manifest(backend: StageBackend):
 
 
 def test_its_models_are_those_of_its_default_options(backend: StageBackend):
-    if lacking := registry.missing(backend):
-        pytest.skip(f"not installed: {', '.join(lacking)}")
-    options = typed.plain(registry.config_class(backend)())
+    options = typed.plain(_options(backend)())
     assert isinstance(options, dict)
     named = {name for name in options.values() if isinstance(name, str)}
     named |= {backend.model_prefix + name for name in named}
@@ -64,14 +62,12 @@ def test_its_models_are_those_of_its_default_options(backend: StageBackend):
 
 
 def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
-    if lacking := registry.missing(backend):
-        pytest.skip(f"not installed: {', '.join(lacking)}")
-    options = registry.config_class(backend)
+    options = _options(backend)
     assert dataclasses.is_dataclass(options)
     assert options.__dataclass_params__.frozen  # pyright: ignore[reportAttributeAccessIssue]
     assert options.__doc__
     options()
-    factory = registry.backend_class(backend)
+    factory = typed.load_reference(backend.factory)
     assert isinstance(factory, type)
     assert len(inspect.signature(factory).parameters) == 2
     protocol = PROTOCOLS[backend.stage]
@@ -81,9 +77,7 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
 
 def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: StageBackend):
     """`tts.backend` is the stage's own, so a backend cannot have an option of that name."""
-    if lacking := registry.missing(backend):
-        pytest.skip(f"not installed: {', '.join(lacking)}")
-    options = {field.name for field in dataclasses.fields(registry.config_class(backend))}
+    options = {field.name for field in dataclasses.fields(_options(backend))}
     assert not options & {"backend", "options"}
 
 

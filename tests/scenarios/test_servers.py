@@ -21,7 +21,7 @@ from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.openai import OpenAiTranscriber, OpenAiTranscriberConfig
 from s2s.testing.simulator import EnergyVad, tone
-from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
+from s2s.tts.backends.openai import OpenAiSpeech, OpenAiSpeechConfig
 
 pytest.importorskip("openai")
 

@@ -124,6 +124,17 @@ def _backends() -> str:
     return _table(("stage", "name", "what", "extra"), rows)
 
 
+def _stages() -> str:
+    rows = [
+        (
+            f"`--{stage} NAME`",
+            ", ".join(f"`{backend.name}`" for backend in registry.backends(stage)),
+        )
+        for stage in registry.STAGES
+    ]
+    return _table(("chosen by", "the default first"), rows)
+
+
 def _models() -> str:
     used = {name: backend.name for backend in registry.BACKENDS for name in backend.models}
     rows = [
@@ -280,6 +291,7 @@ def _decisions() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "backends": _backends,
+    "stages": _stages,
     "models": _models,
     "language_models": _language_models,
     "settings": _settings,

@@ -13,11 +13,15 @@ from s2s.config import registry
 from s2s.config.registry import StageBackend
 from s2s.models.resources import Resources
 from s2s.models.store import Store
+from s2s.tts.backends.hibari import HibariConfig, HibariTts
+from s2s.tts.backends.kokoro.backend import Kokoro, KokoroConfig
+from s2s.tts.backends.mms.backend import Mms, MmsConfig
+from s2s.tts.backends.openai import OpenAiSpeech, OpenAiSpeechConfig
+from s2s.tts.backends.piper import Piper, PiperConfig
 from s2s.tts.base import Synthesizer, TtsError
-from s2s.tts.hibari import HibariConfig, HibariTts
-from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
-from s2s.tts.piper import Piper, PiperConfig
 from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config
+from tests.support.kokoro import kokoro_folder
+from tests.support.mms import mms_voice
 from tests.support.server import ScriptedServer
 from tests.support.vits import voice_folder
 
@@ -41,13 +45,21 @@ def makers(
     speech = OpenAiSpeechConfig(base_url=server.base_url, voices=("echo",))
     return {
         "hibari": lambda: HibariTts(HibariConfig(), resources),
+        "kokoro": lambda: Kokoro(KokoroConfig(str(kokoro_folder(tmp_path))), empty),
+        "mms": lambda: Mms(MmsConfig(model=str(mms_voice(tmp_path / "eng")), seed=1), empty),
         "piper": lambda: Piper(PiperConfig(str(voice_folder(tmp_path, "plain")), seed=1), empty),
         "qwen3": lambda: Qwen3(qwen3, empty),
         "openai": lambda: OpenAiSpeech(speech, empty),
     }
 
 
-@pytest.fixture(params=[backend.name for backend in registry.backends("tts")])
+OTHERS = {"pocket"}
+"""Asked the same by tests/voices, where their packages are."""
+
+
+@pytest.fixture(
+    params=[backend.name for backend in registry.backends("tts") if backend.name not in OTHERS]
+)
 def synthesizer(request: pytest.FixtureRequest, makers: dict[str, Make]) -> Iterator[Synthesizer]:
     """Each backend in turn; one that is not named above fails here."""
     backend: StageBackend = registry.find("tts", request.param)

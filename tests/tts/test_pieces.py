@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,13 +50,11 @@ def test_pieces(text: str, expected: list[str]) -> None:
     st.text(alphabet="ab.,! \n。😀", max_size=200),
     st.integers(1, 30),
     st.booleans(),
-    st.none() | st.integers(1, 40),
-    st.floats(1.0, 4.0),
+    st.none() | st.lists(st.integers(-1, 40), min_size=1),
 )
-def test_nothing_is_lost(
-    text: str, max_chars: int, join: bool, first_chars: int | None, growth: float
-) -> None:
-    found = list(pieces(text, max_chars, join=join, first_chars=first_chars, growth=growth))
+def test_nothing_is_lost(text: str, max_chars: int, join: bool, wishes: list[int] | None) -> None:
+    wish = None if wishes is None else itertools.cycle(wishes).__next__
+    found = list(pieces(text, max_chars, join=join, wish=wish))
     assert "".join("".join(p.split()) for p, _ in found) == "".join(text.split())
     start = 0
     for piece, end in found:
@@ -67,8 +67,6 @@ def test_nothing_is_lost(
 def test_a_limit_that_makes_no_sense() -> None:
     with pytest.raises(ValueError, match="0"):
         cut("text", 0)
-    with pytest.raises(ValueError, match="growth"):
-        list(pieces("text", 40, growth=0.5))
 
 
 def test_joined_sentences_stay_together_as_long_as_they_fit() -> None:
@@ -89,7 +87,8 @@ LONG = (
 
 
 def test_the_first_piece_is_short_and_ends_at_a_clause() -> None:
-    first, *rest = [piece for piece, _ in pieces(LONG, 240, first_chars=45, growth=2.0)]
+    wishes = iter([45, *[90] * 20])
+    first, *rest = [piece for piece, _ in pieces(LONG, 240, wish=wishes.__next__)]
     assert first == "Well, there is a lot to say about this,"
     assert all(piece.endswith((",", ".")) for piece in rest)
     whole = [piece for piece, _ in pieces(LONG, 240)]
@@ -98,29 +97,23 @@ def test_the_first_piece_is_short_and_ends_at_a_clause() -> None:
 
 def test_a_clause_longer_than_the_wish_is_not_cut_inside() -> None:
     text = "a clause of thirty characters, and another one."
-    assert [p for p, _ in pieces(text, 100, first_chars=10)] == [
+    assert [p for p, _ in pieces(text, 100, wish=lambda: 10)] == [
         "a clause of thirty characters,",
         "and another one.",
     ]
 
 
-@pytest.mark.parametrize("rtf", [0.25, 0.4, 0.5])
-def test_a_slow_voice_does_not_run_dry(rtf: float) -> None:
-    """The sound of a piece lasts while the next, which is up to 1 / rtf times as long, is made."""
-    text = "All right. " + LONG
-
-    def waits_s(found: list[str]) -> float:
-        """Longest silence between two pieces, at 14 characters a second."""
-        made_s = played_s = longest_s = 0.0
-        for piece in found:
-            made_s += rtf * len(piece) / 14
-            longest_s = max(longest_s, made_s - played_s if played_s else 0.0)
-            played_s = max(played_s, made_s) + len(piece) / 14
-        return longest_s
-
-    grown = [p for p, _ in pieces(text, 240, first_chars=30, growth=1.0 / rtf)]
-    assert waits_s([p for p, _ in pieces(text, 240)]) > 0.8
-    assert waits_s(grown) < 0.35
+def test_a_clause_far_longer_than_the_wish_is_cut_where_people_breathe() -> None:
+    text = "We went to the harbour in the morning and looked for the ship that was not there."
+    assert [p for p, _ in pieces(text, 200, wish=lambda: 15)] == [
+        "We went to the harbour in the morning",
+        "and looked for the ship that was not there.",
+    ]
+    assert [p for p, _ in pieces(text, 200, wish=lambda: 60)] == [text], "half as long again"
+    assert [p for p, _ in pieces("You and I were here and now we are.", 200, wish=lambda: 1)] == [
+        "You and I were here",
+        "and now we are.",
+    ]
 
 
 def test_sentences_are_whole_however_long() -> None:

@@ -83,25 +83,13 @@ def _run_me(call: Invocation) -> int:
 
 
 def voices_list(store: Store) -> int:
-    """Print every Piper voice and every enrolled voice on this machine."""
-    from s2s.app.voices.piper_voices import installed_voices
-    from s2s.tts.qwen3 import enrolled_voices
+    """Print the voices of every backend that is installed."""
+    from s2s.app.voices.listed import voices_here
 
-    rows: list[tuple[str, str, str]] = []
-    folders = [folder for folder in (store.root / "models", store.root / "hub") if folder.is_dir()]
-    for found in installed_voices(folders):
-        speakers = f", {found.speakers} speakers" if found.speakers > 1 else ""
-        cut = "" if found.split else ", cut at first use"
-        about = f"{found.language}, {found.sample_rate_hz} Hz{speakers}{cut}"
-        rows.append((f"--tts piper --tts.model {found.path}", "piper", about))
-    for entry in enrolled_voices(store.root):
-        way = "with its words" if entry.in_context else "by its timbre"
-        about = entry.problem or f"made with {entry.model} from {entry.seconds:.1f} s, {way}"
-        rows.append((f"--tts qwen3 --voice '{entry.name}'", "qwen3", about))
-    if not rows:
-        print("no voice yet. Add one: python -m s2s voices add piper:en_US-joe-medium")
-        return 0
-    print_table(("use it with", "kind", "what it is"), rows)
+    rows = [(voice.flags, backend, voice.about) for backend, voice in voices_here(store)]
+    print_table(("use it with", "backend", "what it is"), rows)
+    if not any(backend == "piper" for _, backend, _ in rows):
+        print("a Piper voice of some 50 languages: python -m s2s voices add piper:en_US-joe-medium")
     return 0
 
 

@@ -43,7 +43,7 @@ Without = Defence | Literal["words"]
 
 QUESTION = "What is the weather like in London today?"
 ANSWER_DB = -20.0
-"""Of what is played, as `tts.hibari` makes it."""
+"""Of what is played, as `tts.backends.hibari` makes it."""
 SPEAKER = "speaker-campplus"
 STT_S = 0.06
 """What a transcript takes here."""

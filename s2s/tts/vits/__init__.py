@@ -15,7 +15,7 @@ measures whether it loses anything by that. Whatever fails raises a `VitsError`.
 from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.engine import OneShotEngine, Piece, Utterance, VitsEngine, load_engine
 from s2s.tts.vits.errors import CutError, SpeechError, VitsError, VitsFileError, VitsVoiceError
-from s2s.tts.vits.phonemes import Phonemizer, make_phonemizer
+from s2s.tts.vits.phonemes import EspeakPhonemizer, Phonemizer, make_phonemizer
 from s2s.tts.vits.reference import Comparison
 from s2s.tts.vits.speech import Manner, TimedSound, VitsVoice, load_voice
 from s2s.tts.vits.split import Split, model_path, prepare_voice, split_pair, split_voice
@@ -26,6 +26,7 @@ from s2s.tts.vits.voice import Streaming, VoiceConfig, config_path, read_config
 __all__ = [
     "Comparison",
     "CutError",
+    "EspeakPhonemizer",
     "Manner",
     "OneShotEngine",
     "Phonemizer",

@@ -43,6 +43,8 @@ def make_phonemizer(config: VoiceConfig) -> Phonemizer:
     """
     if config.phoneme_type == "text":
         return TextPhonemizer()
+    if config.phoneme_type == "letters":
+        return LetterPhonemizer()
     if config.phoneme_type != "espeak":
         raise VitsVoiceError(
             "this voice uses a phonemiser of its own, which is not supported; give phonemes instead"
@@ -105,6 +107,18 @@ class TextPhonemizer:
     def word(self, text: str) -> str:
         """The letters of a word."""
         return unicodedata.normalize("NFD", text)
+
+
+class LetterPhonemizer:
+    """For MMS' voices: small letters, composed."""
+
+    def sentences(self, text: str) -> list[Sentence]:
+        """The sentences of `text`, letter by letter."""
+        return [list(self.word(part)) for part in sentences(text)]
+
+    def word(self, text: str) -> str:
+        """The letters of a word."""
+        return unicodedata.normalize("NFC", text).lower()
 
 
 class RespelledEnglish:

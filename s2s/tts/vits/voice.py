@@ -20,7 +20,7 @@ from s2s.tts.vits.encoding import Scales
 from s2s.tts.vits.errors import VitsVoiceError
 from s2s.tts.vits.windows import DEFAULT_SCHEDULE
 
-PhonemeType = Literal["espeak", "text", "other"]
+PhonemeType = Literal["espeak", "text", "letters", "other"]
 
 PAD, BOS, EOS = "_", "^", "$"
 """Piper's marks: between phonemes, before the first, after the last."""
@@ -197,6 +197,8 @@ def _phoneme_type(told: object) -> PhonemeType:
     words = re.findall("[a-z]+", str(told or "espeak").lower())
     if "espeak" in words:
         return "espeak"
+    if "letters" in words:
+        return "letters"
     return "text" if "text" in words else "other"
 
 

@@ -23,7 +23,9 @@ REAL_HOME = store.home()
 
 def test_there_is_no_voice_on_a_new_machine(capsys: pytest.CaptureFixture[str]):
     assert cli.main(["voices", "list"]) == 0
-    assert "no voice yet" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "--tts hibari --voice heart" in shown
+    assert "voices add piper:en_US-joe-medium" in shown
 
 
 @pytest.mark.models("piper-joe")

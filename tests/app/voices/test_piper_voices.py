@@ -2,12 +2,13 @@
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from s2s.app.voices.piper_voices import add_voice, installed_voices, published_address
-from s2s.models.store import StoreError
+from s2s.app.voices.piper_voices import add_voice, installed_voices, published_address, unpack_voice
+from s2s.models.store import Store, StoreError
 from s2s.tts.vits import prepare_voice
 from tests.support.vits import VOICES
 
@@ -69,3 +70,46 @@ def test_a_voice_is_added_with_its_config() -> None:
         "en_US-joe-medium.onnx.json",
         "en_US-joe-medium.onnx",
     ]
+
+
+def archive(tmp_path: Path, names: dict[str, Path]) -> Path:
+    path = tmp_path / "en_US-lessac+RT-medium.tar.gz"
+    with tarfile.open(path, "w") as pack:  # not compressed, as they are published
+        for name, source in names.items():
+            pack.add(source, arcname=name)
+    return path
+
+
+def test_a_voice_cut_by_its_publisher_is_fetched_by_name(tmp_path: Path) -> None:
+    """A local hub folder as the hub client leaves it, the archive, and the voice that comes out."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"phoneme_id_map": {"a": [1]}, "streaming": True}))
+    files = {
+        "encoder.onnx": VOICES / "pair" / "encoder.onnx",
+        "decoder.onnx": VOICES / "pair" / "decoder.onnx",
+        "en_US-lessac+RT-medium.json": config,
+        "../../../evil.onnx": config,
+    }
+    made = archive(tmp_path, files)
+    store = Store(tmp_path / "store", manifest={})
+    folder = store.folder("hub") / "datasets--mush42--piper-rt@main"
+    folder.mkdir()
+    shutil.copy(made, folder)
+    encoder = add_voice("piper:en_US-lessac+RT-medium", store)
+    assert encoder.parent.name == "en_US-lessac+RT-medium"
+    assert sorted(path.name for path in encoder.parent.iterdir()) == [
+        "decoder.onnx",
+        "encoder.onnx",
+        "encoder.onnx.json",
+    ]
+    assert prepare_voice(encoder).cut == "latent"
+    assert [voice.path for voice in installed_voices([store.root])] == [encoder]
+
+
+def test_an_archive_that_is_no_voice(tmp_path: Path) -> None:
+    made = archive(tmp_path, {"encoder.onnx": VOICES / "pair" / "encoder.onnx"})
+    with pytest.raises(StoreError, match=r"no decoder\.onnx, encoder\.onnx\.json"):
+        unpack_voice(made, tmp_path / "out")
+    made.write_bytes(b"no archive")
+    with pytest.raises(StoreError, match="not the archive of a voice"):
+        unpack_voice(made, tmp_path / "out")

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.vits import Scales, VitsVoice, VitsVoiceError, load_voice
-from s2s.tts.vits.phonemes import RespelledEnglish, TextPhonemizer, make_phonemizer
+from s2s.tts.vits.phonemes import (
+    LetterPhonemizer,
+    RespelledEnglish,
+    TextPhonemizer,
+    make_phonemizer,
+)
 from s2s.tts.vits.voice import VoiceConfig
 from tests.support.vits import voice_folder
 
@@ -31,6 +36,11 @@ def config(voice: str) -> VoiceConfig:
 def test_letters_are_decomposed_and_split_into_sentences() -> None:
     assert TextPhonemizer().sentences("Né. Oui !") == [list("Ne\u0301."), list("Oui !")]
     assert TextPhonemizer().word("é") == "e\u0301"
+
+
+def test_small_letters_are_composed() -> None:
+    assert LetterPhonemizer().sentences("Ne\u0301. OUI!") == [list("né."), list("oui!")]
+    assert LetterPhonemizer().word("E\u0301") == "é"
 
 
 def test_without_espeak_other_languages_say_what_to_install(

@@ -1,7 +1,6 @@
 """Piper voices as a text-to-speech backend: thousands of voices, some 50 languages, streamed.
 
-A thin adapter around `s2s.tts.vits`. Sound is handed on in pieces that end where words end, so that
-what has been spoken is known to the word.
+A thin adapter around `s2s.tts.vits`.
 """
 
 from __future__ import annotations
@@ -11,27 +10,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.models.store import StoreError
+from s2s.tts.backends.vits_chunks import usual_cost, vits_chunks
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
-from s2s.tts.pieces import ends_sentence, pieces
 from s2s.tts.tempo import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
-    from s2s.tts.vits import Manner, TimedSound, VitsVoice
-
-_MAX_CHARS = 240
-"""Text of one piece for a voice that cannot stream: attention over all its phonemes takes memory
-that grows with the square of their number."""
-_FIRST_CHARS = 40
-"""Three seconds of speech: half a second of work for a medium voice on one core."""
-_GROWTH = 2.0
-"""Keeps a voice that takes half a second for a second of sound from running dry: nearly all do on
-one core. docs/decisions/text-splitters.md"""
+    from s2s.tts.vits import Manner, VitsVoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +62,7 @@ class Piper:
         """
         self._config = config
         self._lock = threading.Lock()
+        self._cost = usual_cost()
         self._voice: VitsVoice | None = _load(config, resources)
 
     @property
@@ -101,9 +90,8 @@ class Piper:
         from s2s.tts.vits import VitsError
 
         loaded, manner = self._loaded(), self._manner(voice)
-        speak = _word_by_word if loaded.streams else _piece_by_piece
         try:
-            for chunk in speak(loaded, text, manner, stop):
+            for chunk in vits_chunks(loaded, text, manner, stop, self._cost):
                 yield self._louder(chunk)
         except VitsError as error:
             raise TtsError(f"piper: {error}") from error
@@ -145,52 +133,6 @@ class Piper:
             seed=config.seed,
             sentence_silence_s=None if silence_ms is None else silence_ms / 1000.0,
         )
-
-
-def _word_by_word(
-    voice: VitsVoice, text: str, manner: Manner, stop: Callable[[], bool]
-) -> Iterator[AudioChunk]:
-    """The speech of a voice that streams."""
-    spoken = 0
-    begin = 0
-    for sound in voice.speak(text, manner, stop=stop):
-        for chunk in _at_words(sound, begin, spoken):
-            spoken = chunk.spoken_chars or spoken
-            yield chunk
-        begin += len(sound.samples)
-
-
-def _piece_by_piece(
-    voice: VitsVoice, text: str, manner: Manner, stop: Callable[[], bool]
-) -> Iterator[AudioChunk]:
-    """The speech of a voice that makes a sentence at a time: long ones are cut at clauses, the
-    first early, so that it neither starts late nor runs dry."""
-    pause_s = manner.sentence_silence_s
-    if pause_s is None:
-        pause_s = voice.config.sentence_silence_s
-    pause = np.zeros(round(pause_s * voice.sample_rate_hz), np.float32)
-    before = ""
-    for piece, end in pieces(text, _MAX_CHARS, first_chars=_FIRST_CHARS, growth=_GROWTH):
-        if stop():
-            return
-        sounds = [sound.samples for sound in voice.speak(piece, manner, stop=stop)]
-        if ends_sentence(before):
-            sounds.insert(0, pause)
-        if sounds:
-            yield AudioChunk(np.concatenate(sounds), end)
-        before = piece
-
-
-def _at_words(sound: TimedSound, begin: int, spoken: int) -> Iterator[AudioChunk]:
-    """`sound`, which begins at sample `begin`, cut after each word that ends in it."""
-    at = begin
-    for word in sound.words:
-        if word.end_sample > at:
-            yield AudioChunk(sound.samples[at - begin : word.end_sample - begin], word.end_char)
-            at = word.end_sample
-        spoken = word.end_char
-    if at - begin < len(sound.samples):
-        yield AudioChunk(sound.samples[at - begin :], spoken)
 
 
 def _or(chosen: float | None, default: float) -> float:

@@ -9,8 +9,8 @@ from s2s.bench import wer
 from s2s.core.audio import Block, resample, rms_db
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
+from s2s.tts.backends.hibari import HibariConfig, HibariTts
 from s2s.tts.base import TtsError
-from s2s.tts.hibari import HibariConfig, HibariTts
 
 pytest.importorskip("hibari")
 

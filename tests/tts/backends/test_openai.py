@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from s2s.core.audio import from_int16
 from s2s.models.resources import Resources
+from s2s.tts.backends.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.base import AudioChunk, Measured, TtsError
-from s2s.tts.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.sound_stream import pcm_blocks
 from tests.support.patience import PATIENCE_S
 
@@ -173,7 +173,7 @@ class Ticking:
 def test_warming_up_measures_how_quick_it_is(
     server, speech, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("s2s.tts.openai.SystemClock", Ticking)
+    monkeypatch.setattr("s2s.tts.backends.openai.SystemClock", Ticking)
     server.script = lambda request: server.send(request, [b"\0\1" * 24_000], kind="audio/pcm")
     speech.warm()
     assert isinstance(speech, Measured)

@@ -7,8 +7,8 @@ import pytest
 
 from s2s.models.resources import Resources
 from s2s.models.store import Store
+from s2s.tts.backends.piper import Piper, PiperConfig
 from s2s.tts.base import AudioChunk, TtsError
-from s2s.tts.piper import Piper, PiperConfig
 from s2s.tts.vits import Manner, load_voice
 from tests.support.vits import LETTERS, voice_folder
 
@@ -65,20 +65,6 @@ def test_a_voice_that_cannot_stream_says_so(tmp_path: Path) -> None:
     able = piper(tmp_path, "foreign").capabilities
     assert not able.streaming
     assert not able.word_timing
-
-
-def test_a_voice_that_cannot_stream_tells_what_is_spoken_piece_by_piece(tmp_path: Path) -> None:
-    backend = piper(tmp_path, "foreign", inference={"sentence_silence": 0.1})
-    text = "one two three, four five six seven eight. nine, ten."
-    chunks = list(backend.synthesize(text))
-    assert [text[: chunk.spoken_chars] for chunk in chunks] == [
-        "one two three,",
-        "one two three, four five six seven eight.",
-        text,
-    ]
-    pause = round(0.1 * backend.capabilities.sample_rate_hz)
-    silent = [bool((chunk.samples[:pause] == 0).all()) for chunk in chunks]
-    assert silent == [False, False, True], "a pause after a sentence, none after a clause"
 
 
 def test_options_change_the_speech(tmp_path: Path) -> None:

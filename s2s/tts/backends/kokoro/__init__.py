@@ -1,0 +1,1 @@
+"""Kokoro-82M: 54 voices of eight languages on onnxruntime, one short call a clause."""
