@@ -51,6 +51,7 @@ from s2s.core.messages import ResponseId
 from s2s.transport.realtime.limits import Limits
 from s2s.transport.realtime.protocol import RealtimeProtocol
 from s2s.transport.realtime.send_queue import SendQueue
+from s2s.transport.realtime.server_playback import ServerPlayback
 from s2s.transport.realtime.session_object import SessionDefaults, SessionObject
 
 RATE_HZ = 24000
@@ -260,7 +261,8 @@ class WireClient:
     What the session tells is told to the client when the client sends, or with `events`.
     """
 
-    def __init__(self, *, limits: Limits | None = None, **defaults) -> None:
+    def __init__(self, *, limits: Limits | None = None, call: bool = False, **defaults) -> None:
+        """call: the server plays."""
         known = {"model": "local", "voice": "aria", "instructions": "Be brief."}
         voices = frozenset({"aria", "marin"})
         self.object = SessionObject(
@@ -276,6 +278,10 @@ class WireClient:
         )
         self.session = FakeSession(self.protocol.session_event)
         self.session.tell_sound = self.protocol.session_sound
+        if call:
+            self.protocol.playback = ServerPlayback(
+                RATE_HZ, self._sent, self.protocol.playback_changed
+            )
         self.protocol.begin(self.session, self.session)
         self.texts: list[str] = []
         """Every text that was sent."""
@@ -301,6 +307,14 @@ class WireClient:
         """Send an event; what is answered."""
         self.protocol.client_text(json.dumps({"type": kind, **fields}))
         return self.events()
+
+    def play(self, ms: int) -> None:
+        """So much of what waits leaves for the client of a call, or all there is."""
+        assert self.protocol.playback is not None
+        self.protocol.catch_up()
+        for _ in range(ms // 20):
+            if self.protocol.playback.frame() is None:
+                return
 
     def update(self, kind: str = "realtime", **session) -> list[dict]:
         return self.send("session.update", session={"type": kind, **session})

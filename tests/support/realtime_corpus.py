@@ -28,7 +28,7 @@ EVERYTHING = Corpus()
 
 def corpus(wanted: Corpus = EVERYTHING) -> list[str]:
     """The texts of every kind of event, in conversations that hold every order."""
-    texts = [*_conversation(), *_edits(), *_manual()]
+    texts = [*_conversation(), *_edits(), *_manual(), *_call()]
     if wanted.transcription:
         texts += _transcription()
     if not wanted.pictures:
@@ -128,6 +128,21 @@ def _manual() -> list[str]:
     key = created["response"]["id"]
     client.session.say(key, "By the way.")
     client.session.finish(key)
+    client.events()
+    return client.texts
+
+
+def _call() -> list[str]:
+    client = WireClient(call=True)
+    client.session.hear_turn("Speak.")
+    key = client.session.answer_turn()
+    client.session.say(key, "It is played here.")
+    client.session.finish(key)
+    client.play(5_000)
+    key = client.session.answer_turn()
+    client.session.say(key, "And this is cut.")
+    client.play(300)
+    client.session.begin_turn(9_000)
     client.events()
     return client.texts
 

@@ -8,7 +8,7 @@ first of them, twice where the question says "twice".
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -26,7 +26,8 @@ from s2s.transport.realtime.connection import (
     KeptConversation,
     RealtimeService,
 )
-from s2s.transport.server.handover import ClientOpening, ClientSocket
+from s2s.transport.realtime.faults import ClientFault
+from s2s.transport.server.handover import ClientOpening, ClientSocket, SessionRefused
 from tests.support.serving import fake_server, served
 
 QUESTION = "what time is it"
@@ -122,7 +123,14 @@ def scripted_server() -> AbstractContextManager[int]:
             "transcription" if opening.intent == "transcription" else "realtime",
             resumed,
             opening.may_resume,
+            call=opening.call,
         )
         return await service.converse(socket, request)
 
-    return served(fake_server(converse=converse, validate_session=service.validate_session))
+    def validated(session: Mapping[str, object]) -> Mapping[str, object]:
+        try:
+            return service.validate_session(session)
+        except ClientFault as fault:
+            raise SessionRefused(str(fault), param=fault.param, code=fault.code) from fault
+
+    return served(fake_server(converse=converse, validate_session=validated))

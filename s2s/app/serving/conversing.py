@@ -80,6 +80,7 @@ class Conversing:
             resumed if isinstance(resumed, KeptConversation) else None,
             opening.may_resume,
             opening.on_error,
+            opening.call,
         )
         return await self._service.converse(socket, request)
 

@@ -82,6 +82,14 @@ class Answered(Protocol):
         """Tell one error."""
         ...
 
+    def clear_output(self) -> None:
+        """Play nothing of what waits to be played here.
+
+        Raises:
+            ClientFault: the client plays by itself.
+        """
+        ...
+
 
 @dataclass(slots=True)
 class IdNumbers:
@@ -119,6 +127,8 @@ class Commands:
         self.ids = IdNumbers(session.short_id)
         self.waiting = empty()
         """Sound for which there was no room."""
+        self.tells_sound = True
+        """Items are told with their sound: a client that plays by itself may want it."""
         self._commits = 0
         """Asked for, and not yet told."""
         self._session = session
@@ -151,7 +161,7 @@ class Commands:
             case AudioClear():
                 self._clear()
             case OutputClear():
-                raise faults.needs_webrtc()
+                self._answered.clear_output()
             case ItemCreate() | ItemRetrieve() | ItemTruncate() | ItemDelete():
                 self._edit(event)
             case ResponseCreate():
@@ -259,7 +269,7 @@ class Commands:
         except UnknownItem:
             raise faults.no_such_item("retrieve", event.item_id) from None
         self._answered.catch_up()
-        self._outbox.put(ItemRetrieved(item=self._written(item, with_sound=True)))
+        self._outbox.put(ItemRetrieved(item=self._written(item, with_sound=self.tells_sound)))
 
     def _truncate(self, event: ItemTruncate) -> None:
         if event.content_index != 0:

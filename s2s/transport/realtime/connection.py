@@ -21,6 +21,7 @@ from s2s.transport.realtime.limits import Limits
 from s2s.transport.realtime.meaning import answering_of, hearing_of
 from s2s.transport.realtime.protocol import RealtimeProtocol
 from s2s.transport.realtime.send_queue import SendQueue
+from s2s.transport.realtime.server_playback import CallSound, ServerPlayback
 from s2s.transport.realtime.session_object import (
     SessionDefaults,
     SessionKind,
@@ -81,6 +82,8 @@ class ConnectionRequest:
     resumed: KeptConversation | None = None
     may_resume: bool = False
     on_error: Callable[[str], None] = field(default=lambda _code: None)
+    call: CallSound | None = None
+    """Its sound, where that comes beside the events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,12 @@ class _Connection:
             kept=resumed.kept if resumed else None,
         )
         self._transport = transport
+        if request.call is not None:
+            playback = ServerPlayback(
+                service.rate_hz, transport.sent, self._protocol.playback_changed
+            )
+            self._protocol.playback = playback
+            request.call.attach(playback, transport.hear)
 
     async def run(self) -> None:
         """Until the client has gone, or the session is over."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from s2s.core.audio import Block
-from s2s.core.control import SessionControl
+from s2s.core.control import NoSound, SessionControl, UnknownItem
 from s2s.core.events import (
     AnswerText,
     Event,
@@ -27,16 +27,27 @@ from s2s.core.events import (
     TurnTranscript,
     TurnTranscriptFailed,
 )
+from s2s.core.items import answer_item_id
 from s2s.core.messages import ResponseId
 from s2s.transport.realtime.commands import ClientMicrophone, Commands, IdNumbers, response_form
-from s2s.transport.realtime.faults import ClientFault
+from s2s.transport.realtime.faults import ClientFault, needs_webrtc
 from s2s.transport.realtime.limits import Limits
+from s2s.transport.realtime.meaning import hearing_of
 from s2s.transport.realtime.response_writer import ResponseForm, ResponseWriter
 from s2s.transport.realtime.send_queue import SendQueue
+from s2s.transport.realtime.server_playback import PlaybackChange, ServerPlayback, SoundCut
 from s2s.transport.realtime.session_object import SessionObject
-from s2s.transport.realtime.turn_writer import TurnWriter
+from s2s.transport.realtime.turn_writer import TurnEvent, TurnWriter
 from s2s.transport.realtime.wire.parse import event_id_of, parse_event, parse_object
-from s2s.transport.realtime.wire.server_events import ErrorDetail, ErrorEvent, SessionCreated
+from s2s.transport.realtime.wire.server_events import (
+    ErrorDetail,
+    ErrorEvent,
+    ItemTruncated,
+    OutputCleared,
+    OutputStarted,
+    OutputStopped,
+    SessionCreated,
+)
 from s2s.transport.realtime.wire.settings import ResponseSettings
 
 log = logging.getLogger(__name__)
@@ -77,6 +88,10 @@ class RealtimeProtocol:
         self._limits = limits or Limits()
         self._on_news = on_news
         self._on_error = on_error
+        self.playback: ServerPlayback | None = None
+        """Plays the answers, where the client does not; set before `begin`."""
+        self._cuts: dict[str, SoundCut] = {}
+        """Responses that were silenced and have not ended."""
         self._news: deque[Event | _Sound] = deque()
         self._turns = TurnWriter(outbox)
         self._responses: dict[str, ResponseWriter] = {}
@@ -110,6 +125,7 @@ class RealtimeProtocol:
         self._commands = Commands(
             self.session, control, microphone, self._outbox, self, self._limits
         )
+        self._commands.tells_sound = self.playback is None
         if ids is not None:
             self._commands.ids = ids
         self._outbox.put(SessionCreated(session=self.session.echo()))
@@ -164,6 +180,17 @@ class RealtimeProtocol:
         """Tell that the event that is being dealt with was wrong."""
         self._error("invalid_request_error", fault)
 
+    def clear_output(self) -> None:
+        """Silence, as the client wants it."""
+        if self.playback is None:
+            raise needs_webrtc()
+        self._silence()
+
+    def playback_changed(self, change: PlaybackChange) -> None:
+        """The sound of a response begins to leave, or all of it has left."""
+        kind = OutputStarted if change.what == "started" else OutputStopped
+        self._outbox.put(kind(response_id=change.response_id))
+
     def expire(self) -> None:
         """The session has lasted as long as any may: the last event."""
         self._event_id = None
@@ -185,11 +212,14 @@ class RealtimeProtocol:
 
     def _tell(self, event: Event) -> None:
         match event:
-            case TurnCommitted():
-                self._turns.tell(event)
-                self.commands.committed()
-            case TurnBegan() | TurnEnded() | TurnTranscript() | TurnTranscriptFailed():
-                self._turns.tell(event)
+            case (
+                TurnBegan()
+                | TurnEnded()
+                | TurnCommitted()
+                | TurnTranscript()
+                | TurnTranscriptFailed()
+            ):
+                self._tell_turn(event)
             case ResponseStarted(response=response):
                 key = response.response_key
                 if key is not None and key not in self._responses:
@@ -203,17 +233,66 @@ class RealtimeProtocol:
             case ResponseDone(response=response):
                 writer = self._responses.pop(response.response_key or "", None)
                 if writer is not None:
-                    writer.end(event)
+                    self._end(writer, event)
             case Notice(text=text):
                 log.warning("%s: %s", self.session.session_id, text)
             case _:
                 pass  # what a wire does not tell
 
+    def _tell_turn(self, event: TurnEvent) -> None:
+        self._turns.tell(event)
+        if isinstance(event, TurnCommitted):
+            self.commands.committed()
+        elif isinstance(event, TurnBegan) and hearing_of(self.session).interrupts:
+            self._silence()
+
     def _open(self, response_id: str, form: ResponseForm) -> None:
         assert self._control is not None
-        writer = ResponseWriter(response_id, form, self._outbox, self._control.previous)
+        writer = ResponseWriter(
+            response_id, form, self._outbox, self._control.previous, self.playback
+        )
         self._responses[response_id] = writer
         writer.begin()
+
+    def _end(self, writer: ResponseWriter, done: ResponseDone) -> None:
+        if self.playback is not None and done.status == "cancelled":
+            self._silence(but=writer)
+        writer.end(done)
+        if self.playback is None:
+            return
+        self.playback.ended(writer.response_id)
+        cut = self._cuts.pop(writer.response_id, None)
+        if cut is not None:
+            self._truncate(cut)
+
+    # --- what is played here -------------------------------------------------------------------
+
+    def _silence(self, but: ResponseWriter | None = None) -> None:
+        """Play no more. What was heard of a response is told behind its end, which `but` has not
+        reached though it is not among those that run."""
+        if self.playback is None:
+            return
+        for cut in self.playback.clear():
+            self._outbox.put(OutputCleared(response_id=cut.response_id))
+            ending = but is not None and but.response_id == cut.response_id
+            if ending or cut.response_id in self._responses:
+                self._cuts[cut.response_id] = cut
+            else:
+                self._truncate(cut)
+
+    def _truncate(self, cut: SoundCut) -> None:
+        """The conversation keeps what was heard, and the client is told."""
+        assert self._control is not None
+        assert self.playback is not None
+        item_id = answer_item_id(cut.response_id)
+        heard_ms = 1000 * cut.left // self.playback.rate_hz
+        try:
+            left = self._control.truncate(item_id, heard_ms)
+        except (UnknownItem, NoSound):
+            return  # out of band, or deleted meanwhile
+        self._outbox.put(
+            ItemTruncated(item_id=item_id, content_index=0, audio_end_ms=left.audio_end_ms)
+        )
 
     def _writer(self, response: ResponseId) -> ResponseWriter | None:
         return self._responses.get(response.response_key or "")

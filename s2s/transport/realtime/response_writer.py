@@ -18,6 +18,7 @@ from s2s.transport.realtime.audio import SoundToBytes
 from s2s.transport.realtime.captions import Captions
 from s2s.transport.realtime.meaning import to_base64
 from s2s.transport.realtime.send_queue import SendQueue
+from s2s.transport.realtime.server_playback import ServerPlayback
 from s2s.transport.realtime.wire.audio_formats import WireFormat
 from s2s.transport.realtime.wire.items import (
     AssistantMessage,
@@ -119,6 +120,7 @@ class ResponseWriter:
         form: as it was asked for.
         outbox: where its events go.
         previous: the item before another in the conversation.
+        playback: plays its sound, where the client does not.
     """
 
     def __init__(
@@ -127,11 +129,13 @@ class ResponseWriter:
         form: ResponseForm,
         outbox: SendQueue,
         previous: Callable[[str], str | None],
+        playback: ServerPlayback | None = None,
     ) -> None:
         self.response_id = response_id
         self.form = form
         self._outbox = outbox
         self._previous = previous
+        self._playback = playback
         self._output: list[Item] = []
         self._next_index = 0
         self._message: _OpenMessage | None = None
@@ -166,6 +170,9 @@ class ResponseWriter:
         message = self._open_message()
         self._caption(message, self._captions.before(said_after))
         message.seconds += len(block) / rate_hz
+        if self._playback is not None:
+            self._playback.play(self.response_id, block)
+            return
         self._unsent += self._to_bytes.push(block, rate_hz)
         self._unsent_samples += len(block)
         if self._to_bytes.duration_ms(len(self._unsent)) >= DELTA_MS:

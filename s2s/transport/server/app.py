@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -23,10 +25,14 @@ from s2s.transport.server.resume import HEADER
 from s2s.transport.server.server import Endpoint, Server
 from s2s.transport.server.slow_readers import SlowReadersGo
 
+if TYPE_CHECKING:
+    from s2s.transport.webrtc.calls import CallRoutes
+
 
 def make_app(server: Server) -> Starlette:
     """The application of one server."""
     catalogue, realtime = Catalogue(server), RealtimeRoute(server)
+    calls = _calls(server, realtime)
 
     def route(
         path: str, endpoint: Endpoint, method: str = "GET", *, needs_key: bool = True
@@ -35,7 +41,8 @@ def make_app(server: Server) -> Starlette:
         return Route(path, guarded, methods=[method])
 
     routes = [
-        WebSocketRoute("/v1/realtime", realtime.connect),
+        WebSocketRoute("/v1/realtime", realtime.connect if calls is None else calls.connect),
+        *([] if calls is None else calls.routes()),
         route("/v1/realtime", realtime.asked_by_http, needs_key=False),
         route("/v1/realtime/client_secrets", catalogue.client_secrets, "POST"),
         route("/v1/audio/speech", SpeechEndpoint(server), "POST"),
@@ -58,7 +65,16 @@ def make_app(server: Server) -> Starlette:
             expose_headers=["Location", HEADER],
         ),
     ]
-    return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server))
+    return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server, calls))
+
+
+def _calls(server: Server, realtime: RealtimeRoute) -> CallRoutes | None:
+    """WebRTC, where it is installed."""
+    if importlib.util.find_spec("aiortc") is None:
+        return None
+    from s2s.transport.webrtc.calls import CallRoutes
+
+    return CallRoutes(server, realtime)
 
 
 async def _page(request: Request) -> Response:
@@ -71,7 +87,9 @@ async def _page(request: Request) -> Response:
     return Response(found.content, headers=dict(PAGE_HEADERS), media_type=found.media_type)
 
 
-def _lifespan(server: Server) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    server: Server, calls: CallRoutes | None
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     """Ends the server's threads with the application."""
 
     @asynccontextmanager
@@ -79,6 +97,8 @@ def _lifespan(server: Server) -> Callable[[Starlette], AbstractAsyncContextManag
         try:
             yield
         finally:
+            if calls is not None:
+                await calls.close()
             server.workers.close()
 
     return lifespan

@@ -54,6 +54,11 @@ class ServeConfig:
     resume_s: float = setting(
         60.0, "How long the conversation of a dropped connection is kept for its return; 0: not."
     )
+    ice_servers: tuple[str, ...] = setting(
+        (),
+        "STUN or TURN servers of WebRTC, such as stun:stun.example.org, for clients of other "
+        "networks; none: this machine's own addresses.",
+    )
     max_upload_bytes: int = setting(25 * 1024 * 1024, "Largest sound file to be transcribed.")
     max_upload_s: float = setting(3_600.0, "Longest sound to be transcribed.")
     max_input_chars: int = setting(4_096, "Longest text of one speech request.")

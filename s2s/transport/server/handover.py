@@ -11,6 +11,7 @@ from typing import Protocol
 from s2s.core.work import Compute
 from s2s.llm.base import ChatModel
 from s2s.stt.base import Transcriber
+from s2s.transport.realtime.server_playback import CallSound
 from s2s.tts.base import Synthesizer
 from s2s.turns.base import VadModel
 
@@ -55,6 +56,8 @@ class ClientOpening:
     """The client can come back: what is needed to go on is worth returning."""
     on_error: Callable[[str], None] = field(default=lambda _: None)
     """Counts an `error` event that was sent, by its code."""
+    call: CallSound | None = None
+    """Its sound, where that does not come with the events."""
 
 
 Converse = Callable[[ClientSocket, ClientOpening], Awaitable[object | None]]

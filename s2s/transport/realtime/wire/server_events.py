@@ -81,6 +81,27 @@ class InputSpeechStopped(_ServerEvent):
     item_id: str
 
 
+class OutputStarted(_ServerEvent):
+    """The sound of a response begins to leave; over WebRTC alone."""
+
+    type: Literal["output_audio_buffer.started"] = "output_audio_buffer.started"
+    response_id: str
+
+
+class OutputStopped(_ServerEvent):
+    """All of it has left."""
+
+    type: Literal["output_audio_buffer.stopped"] = "output_audio_buffer.stopped"
+    response_id: str
+
+
+class OutputCleared(_ServerEvent):
+    """The rest of it never will."""
+
+    type: Literal["output_audio_buffer.cleared"] = "output_audio_buffer.cleared"
+    response_id: str
+
+
 class TimeoutTriggered(_ServerEvent):
     """Nobody spoke for so long."""
 
@@ -324,6 +345,9 @@ ServerEvent = (
     | AudioCleared
     | InputSpeechStarted
     | InputSpeechStopped
+    | OutputStarted
+    | OutputStopped
+    | OutputCleared
     | TimeoutTriggered
     | ItemAdded
     | ItemDone
