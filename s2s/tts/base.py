@@ -127,6 +127,29 @@ class Synthesizer(Protocol):
 
 
 @runtime_checkable
+class InstructedSynthesizer(Synthesizer, Protocol):
+    """A synthesizer that can be told how to speak a text."""
+
+    @property
+    def takes_instructions(self) -> bool:
+        """Whether its model heeds them."""
+        ...
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text`, spoken as the words of `instructions` say ("cheerful, and a
+        little slower"); otherwise as `Synthesizer.synthesize`."""
+        ...
+
+
+@runtime_checkable
 class FedSynthesizer(Protocol):
     """A synthesizer that can speak a text along with its writing, each word as it comes."""
 

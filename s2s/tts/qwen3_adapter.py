@@ -19,7 +19,7 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
 from s2s.tts.level import amplify
 from s2s.tts.passage import Begun
 from s2s.tts.qwen3 import Kind, Qwen3Error, Request, ScheduleConfig, check_request, segments
-from s2s.tts.qwen3_config import Qwen3Config, check_voice, full_name, needs_a_voice
+from s2s.tts.qwen3_config import LANGUAGES, Qwen3Config, check_voice, full_name, needs_a_voice
 from s2s.tts.speech_time import token_budget
 from s2s.tts.tempo import Tempo
 
@@ -38,20 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["LANGUAGES", "Qwen3", "Qwen3Config", "full_name"]
 
 log = logging.getLogger(__name__)
-
-LANGUAGES = {
-    "en": "english",
-    "zh": "chinese",
-    "de": "german",
-    "it": "italian",
-    "pt": "portuguese",
-    "es": "spanish",
-    "ja": "japanese",
-    "ko": "korean",
-    "fr": "french",
-    "ru": "russian",
-}
-"""ISO 639-1 code to the model's name of a language."""
 
 DEFAULT_SPEAKER = "aiden"
 """As speech-to-speech has it (seed 002, section 7)."""
@@ -86,11 +72,8 @@ class Qwen3:
         model = _open(config, resources)
         self._model: Qwen3Model | None = model
         if config.instruct and not model.spec.takes_instruction:
-            log.warning(
-                "%s ignores instructions: %r has no effect; take --model 1.7b",
-                config.model,
-                config.instruct,
-            )
+            ignored = "%s ignores instructions: %r has no effect; take --model 1.7b"
+            log.warning(ignored, config.model, config.instruct)
         if config.codec_left_context_frames is not None:
             log.warning(
                 "codec_left_context_frames %d has no effect: the decoder keeps its state",
@@ -125,10 +108,29 @@ class Qwen3:
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[AudioChunk]:
         """Yield the sound of `text`; see `s2s.tts.base.Synthesizer`."""
+        yield from self.synthesize_instructed(text, "", voice=voice, language=language, stop=stop)
+
+    @property
+    def takes_instructions(self) -> bool:
+        """The 1.7b models do, but for clones."""
+        return self._loaded().spec.takes_instruction
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """See `s2s.tts.base.InstructedSynthesizer`; behind what is configured."""
         for segment in segments(text):
             if stop():
                 return
             request = self._request(segment, voice or self._config.voice, language)
+            told = " ".join(filter(None, (request.instruction, instructions))) or None
+            request = replace(request, instruction=told)
             yield from self._speak(request, self.generation(segment), stop)
 
     def takes_words(self, voice: str | None = None) -> bool:
@@ -389,12 +391,10 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
                 draft_tokens=config.draft_tokens or 0,
             ),
             threads=config.threads or min(_MOST_THREADS, cores()),
-            progress=lambda what, done, total: progress(_step(what), done, total),
+            # A file that is made, in words; a step that says itself what it does stays.
+            progress=lambda what, done, total: progress(
+                what if " " in what else f"converting {what}", done, total
+            ),
         )
     except (Qwen3Error, OSError) as error:
         raise TtsError(f"qwen3: {error}") from error
-
-
-def _step(what: str) -> str:
-    """A file that is made, in words; a step that says itself what it does stays."""
-    return what if " " in what else f"converting {what}"

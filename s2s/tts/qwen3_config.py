@@ -12,6 +12,20 @@ from s2s.tts.qwen3 import Kind, ScheduleConfig
 from s2s.tts.speech_time import MAX_NEW_TOKENS
 from s2s.tts.tempo import Tempo
 
+LANGUAGES = {
+    "en": "english",
+    "zh": "chinese",
+    "de": "german",
+    "it": "italian",
+    "pt": "portuguese",
+    "es": "spanish",
+    "ja": "japanese",
+    "ko": "korean",
+    "fr": "french",
+    "ru": "russian",
+}
+"""ISO 639-1 code to the model's name of a language."""
+
 _MOST_DB = 40
 _ANY_RATE_HZ = 24_000
 

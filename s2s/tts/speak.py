@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from s2s.tts.base import AudioChunk, FedSynthesizer, PacedSynthesizer, Synthesizer
+from s2s.tts.base import (
+    AudioChunk,
+    Capabilities,
+    FedSynthesizer,
+    InstructedSynthesizer,
+    PacedSynthesizer,
+    Synthesizer,
+)
 from s2s.tts.language import StickyLanguage, likely_language
 from s2s.tts.passage import Passage
 from s2s.tts.text import Lexicon, speakable
@@ -72,6 +79,45 @@ def speak(
         return Synthesis(spoken, language, iter(()))
     chunks = synthesizer.synthesize(spoken.text, voice=voice, language=language, stop=stop)
     return Synthesis(spoken, language, chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class InstructedVoice:
+    """`Synthesizer` that speaks all that it says as it was told once."""
+
+    voice: InstructedSynthesizer
+    instructions: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.voice.capabilities
+
+    def synthesize(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        return self.voice.synthesize_instructed(
+            text, self.instructions, voice=voice, language=language, stop=stop
+        )
+
+    def warm(self) -> None:
+        self.voice.warm()
+
+    def close(self) -> None:
+        """Nothing: the voice is another's."""
+
+
+def instructed(synthesizer: Synthesizer, instructions: str) -> Synthesizer:
+    """The same voice, which speaks as the words of `instructions` say; as ever where there are none
+    or its model heeds none."""
+    takes = isinstance(synthesizer, InstructedSynthesizer) and synthesizer.takes_instructions
+    if not takes or not instructions:
+        return synthesizer
+    return InstructedVoice(synthesizer, instructions)
 
 
 def takes_words(

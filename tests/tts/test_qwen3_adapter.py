@@ -81,6 +81,17 @@ def test_the_same_seed_gives_the_same_samples_and_a_voice_its_own(speaker: Qwen3
     assert sound_of(speaker, "Hi.", language="fr").tolist() != first.tolist()
 
 
+def test_it_speaks_as_it_is_told_where_the_model_takes_it(speaker: Qwen3) -> None:
+    def told(instructions: str) -> list[float]:
+        spoken = speaker.synthesize_instructed("Hi.", instructions)
+        return np.concatenate([each.samples for each in spoken]).tolist()
+
+    assert speaker.takes_instructions
+    plain = sound_of(speaker, "Hi.").tolist()
+    assert told("Whispered, and very slowly.") != plain
+    assert told("") == plain
+
+
 @pytest.mark.parametrize("text", ["", "...", "\n !? ", "😀"])
 def test_what_cannot_be_heard_gives_nothing(speaker: Qwen3, text: str) -> None:
     assert list(speaker.synthesize(text)) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from s2s.tts.base import AudioChunk, Capabilities
-from s2s.tts.speak import language_for, speak
+from s2s.tts.speak import instructed, language_for, speak
 from s2s.tts.text import Lexicon
 
 
@@ -85,3 +85,38 @@ def test_the_language_of_a_text_that_stands_alone(
     text: str, supported: tuple[str, ...], wanted: str | None, spoken: str | None
 ) -> None:
     assert language_for(text, supported, wanted) == spoken
+
+
+class Actor(Voice):
+    """Heeds how to speak, if it is a good one."""
+
+    takes_instructions = True
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        return self.synthesize(f"{instructions}: {text}", voice=voice, language=language, stop=stop)
+
+
+def test_a_voice_speaks_as_it_is_told_in_words() -> None:
+    actor = Actor()
+    told = instructed(actor, "softly")
+    assert told.capabilities == actor.capabilities
+    list(speak("5 €", told, "en", voice="anna").chunks)
+    assert actor.asked == [("softly: five euros", "anna", "en")]
+    told.warm()
+    told.close()
+
+
+def test_who_is_told_nothing_or_heeds_nothing_speaks_as_ever() -> None:
+    actor, deaf, voice = Actor(), Actor(), Voice()
+    deaf.takes_instructions = False
+    assert instructed(actor, "") is actor
+    assert instructed(deaf, "softly") is deaf
+    assert instructed(voice, "softly") is voice

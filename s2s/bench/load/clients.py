@@ -25,8 +25,13 @@ from s2s.core.untyped import is_object
 
 MESSAGE_S = 0.1
 RATE_HZ = 24_000
-TALK_MESSAGES = 12
-"""How long somebody talks: 1.2 s."""
+TALK_MESSAGES = 5
+"""How long somebody talks: half a second, so that a minute has an answer a second."""
+PAUSE_MESSAGES = 3
+"""Between an answer and the next words."""
+ROOM_LEVEL = 0.001
+"""A microphone in a quiet room, of full scale: zeros would be easier on a server than people are.
+"""
 SILENCE_MS = 200
 STAGGER_S = 0.37
 """Between the first words of two who talk: they do not all end at once."""
@@ -45,9 +50,10 @@ class LoadSeen:
 
 def _append(level: float) -> str:
     t = np.arange(int(RATE_HZ * MESSAGE_S)) / RATE_HZ
-    sound = (32767 * level * np.sin(2 * np.pi * 180 * t)).astype("<i2").tobytes()
-    event = {"type": "input_audio_buffer.append", "audio": base64.b64encode(sound).decode()}
-    return json.dumps(event)
+    room = ROOM_LEVEL * np.random.default_rng(0).standard_normal(len(t))
+    sound = 32767 * (level * np.sin(2 * np.pi * 180 * t) + room)
+    data = base64.b64encode(sound.astype("<i2").tobytes()).decode()
+    return json.dumps({"type": "input_audio_buffer.append", "audio": data})
 
 
 NOTHING = np.zeros(int(RATE_HZ * MESSAGE_S), np.float32)
@@ -143,7 +149,7 @@ class LoadClient:
                 self._ended_s = None
             case "response.done":
                 self._observed.turns += 1
-                self._to_say = -20  # two seconds, in which the answer would be heard
+                self._to_say = -PAUSE_MESSAGES
             case "error":
                 self._observed.errors.append(json.dumps(event.get("error"))[:200])
             case _:

@@ -23,11 +23,15 @@ from pathlib import Path
 import psutil
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.load.clients import STAGGER_S
 from s2s.core.metrics import percentile
 from s2s.core.untyped import is_list, is_object
 
 SETTLE_S = 2.0
 SILENT_S = 8.0
+CYCLE_S = 1.15
+"""From the beginning of one who talks to its next: half a second of speech, the silence that ends
+the turn, and the pause, in whole messages."""
 WARM_S = 6.0
 """Somebody talks first, so that nothing is measured that happens once."""
 
@@ -72,9 +76,11 @@ class ServerProcess:
 
 
 @contextmanager
-def served(sessions: int) -> Generator[ServerProcess]:
-    """A server for so many sessions, in a process of its own."""
+def served(sessions: int, profile: str | None = None) -> Generator[ServerProcess]:
+    """A server for so many sessions, in a process of its own; on models that take no time, or on
+    those of a profile."""
     command = [sys.executable, "-m", "s2s.bench.load.served", "--sessions", str(sessions)]
+    command += ["--profile", profile] if profile is not None else []
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -140,6 +146,11 @@ def measured(sessions: int, seconds: float, alone_p95_ms: float | None) -> LoadR
                    threads, cores, len(errors))  # fmt: skip
 
 
+def seconds_for(answers: int, talking: int) -> float:
+    """How long so many must talk for so many answers."""
+    return 2.0 + talking * STAGGER_S + answers * CYCLE_S / talking
+
+
 def long_talk(turns: int) -> list[tuple[int, float, int]]:
     """(turns so far, MB, threads) along one session of so many typed turns."""
     from s2s.bench.load.typed import typed_turns
@@ -155,14 +166,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table and one JSON line."""
     parser = argparse.ArgumentParser(description="how many sessions a server carries")
     parser.add_argument("--sessions", default="1,10,50,200", help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement, at least")
+    parser.add_argument("--answers", type=int, default=60, help="to be timed in each, at least")
     parser.add_argument("--turns", type=int, default=0, help="also so many typed turns in a row")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args(arguments)
     rows: list[LoadRow] = []
     print(_HEAD)
     for sessions in map(int, options.sessions.split(",")):
-        row = measured(sessions, options.seconds, rows[0].p95_ms if rows else None)
+        seconds = max(options.seconds, seconds_for(options.answers, max(1, sessions // 10)))
+        row = measured(sessions, seconds, rows[0].p95_ms if rows else None)
         rows.append(row)
         print(_line(row), flush=True)
     talked = long_talk(options.turns) if options.turns else []

@@ -1,5 +1,5 @@
 """The server of the load benchmark, in a process of its own: real sessions and sockets, and models
-that take no time, so that all time is the server's.
+that take no time, so that all time is the server's; or, with a profile, its models.
 
     python -m s2s.bench.load.served --sessions 200
 
@@ -12,15 +12,19 @@ import argparse
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from s2s.app.loading import close_models, load_models
+from s2s.app.serving.command import for_several
 from s2s.app.serving.conversing import Conversing
+from s2s.config import loader as configuration
 from s2s.config.schema import Config
 from s2s.core.audio import Block
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
+from s2s.models.store import Store
 from s2s.session.models import Models
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import EnergyVad
@@ -31,7 +35,7 @@ from s2s.transport.server.server import Server
 from s2s.tts.base import AudioChunk, Capabilities
 
 ANSWER = "This is a short answer."
-ANSWER_S = 1.2
+ANSWER_S = 0.96
 VOICE_HZ = 24_000
 CHUNK_S = 0.08
 
@@ -129,10 +133,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the standard input ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=200)
+    parser.add_argument("--profile", help="real models, of these settings that come along")
     options = parser.parse_args(arguments)
-    config = Config(serve=ServeConfig(port=0, max_sessions=options.sessions, max_events_per_s=1e6))
+    serving = ServeConfig(port=0, max_sessions=options.sessions, max_events_per_s=1e6)
+    if options.profile is None:
+        _serve(Config(serve=serving), models_at_once())
+        return 0
+    config = for_several(replace(configuration.load(profile=options.profile), serve=serving))
+    models = load_models(config, Store(), lambda text: print(text, file=sys.stderr))
+    try:
+        _serve(config, models)
+    finally:
+        close_models(models)
+    return 0
+
+
+def _serve(config: Config, models: Models) -> None:
     metrics = ServerMetrics()
-    conversing = Conversing(config, models_at_once(), metrics)
+    conversing = Conversing(config, models, metrics)
     with bind(config.serve) as bound:
         web = WebServer(Server(config.serve, None, conversing.services({}), metrics), bound)
         web.ready = lambda: print(web.port, flush=True)
@@ -143,7 +161,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         threading.Thread(target=wait_for_end, daemon=True).start()
         web.run()
-    return 0
 
 
 if __name__ == "__main__":

@@ -89,6 +89,23 @@ class OpenAiSpeech:
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[AudioChunk]:
         """Yield the sound as it arrives; see `s2s.tts.base.Synthesizer`."""
+        yield from self.synthesize_instructed(text, "", voice=voice, language=language, stop=stop)
+
+    @property
+    def takes_instructions(self) -> bool:
+        """They are passed on; what its model makes of them is the server's."""
+        return True
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """See `s2s.tts.base.InstructedSynthesizer`."""
         del language
         voice = voice or self._config.voice
         if voice not in self.capabilities.voices:
@@ -99,7 +116,8 @@ class OpenAiSpeech:
         if not any(character.isalnum() for character in text):
             return
         try:
-            yield from self._ask(text, voice, self._config.first_audio_timeout_s, stop)
+            busy_s = self._config.first_audio_timeout_s
+            yield from self._ask(text, voice, busy_s, stop, instructions)
         except RemoteError as error:
             if not stop():
                 raise TtsError(str(error)) from error
@@ -130,7 +148,12 @@ class OpenAiSpeech:
         self._remote.close()
 
     def _ask(
-        self, text: str, voice: str, busy_s: float, stop: Callable[[], bool]
+        self,
+        text: str,
+        voice: str,
+        busy_s: float,
+        stop: Callable[[], bool],
+        instructions: str = "",
     ) -> Iterator[AudioChunk]:
         """
         Raises:
@@ -141,13 +164,14 @@ class OpenAiSpeech:
             config.first_audio_timeout_s, config.gap_timeout_s, config.total_timeout_s, busy_s
         )
         resamplers: dict[int, Resampler] = {}
+        told = {"instructions": instructions} if instructions else {}
         with self._remote.ask(
             lambda client, headers: client.audio.speech.with_streaming_response.create(
                 model=config.model,
                 voice=voice,
                 input=text,
                 response_format=config.format,
-                extra_body=dict(config.extra_body),
+                extra_body={**told, **config.extra_body},
                 extra_headers=headers,
             ),
             waits,

@@ -13,7 +13,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection
 
 from s2s.bench.load import clients
-from s2s.bench.load.clients import TALK_MESSAGES, LoadSeen, attend
+from s2s.bench.load.clients import PAUSE_MESSAGES, TALK_MESSAGES, LoadSeen, attend
 
 Reply = Callable[[int, list[bool]], list[dict[str, object]]]
 """What a server sends behind the message of a number, given which messages were loud."""
@@ -121,7 +121,7 @@ def test_who_was_answered_listens_and_speaks_again(monkeypatch: pytest.MonkeyPat
     assert seen.turns == len(seen.latencies_ms) == 2
     assert sum(line.loud) == 2 * TALK_MESSAGES
     again = line.loud.index(True, 10 + TALK_MESSAGES)
-    assert again - (10 + TALK_MESSAGES) >= 20
+    assert again - (10 + TALK_MESSAGES) >= PAUSE_MESSAGES
     assert all(latency_ms >= 0 for latency_ms in seen.latencies_ms)
 
 

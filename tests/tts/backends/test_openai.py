@@ -19,6 +19,7 @@ from s2s.models.resources import Resources
 from s2s.tts.backends.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.base import AudioChunk, Measured, TtsError
 from s2s.tts.sound_stream import pcm_blocks
+from s2s.tts.speak import instructed
 from tests.support.patience import PATIENCE_S
 
 pytest.importorskip("openai")
@@ -52,6 +53,13 @@ def test_sound_comes_as_it_arrives(server, speech) -> None:
         "response_format": "pcm",
     }
     assert speech.capabilities.voices == ("alloy", "echo")
+
+
+def test_how_to_speak_is_passed_on(server, speech) -> None:
+    pcm = SAMPLES.astype("<i2").tobytes()
+    server.script = lambda request: server.send(request, [pcm], kind="x/pcm")
+    assert list(instructed(speech, "softly").synthesize("Hello."))
+    assert json.loads(server.requests[0][2])["instructions"] == "softly"
 
 
 @given(st.lists(st.binary(max_size=9), max_size=9))

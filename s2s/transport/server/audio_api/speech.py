@@ -27,7 +27,7 @@ from s2s.transport.server.reply import ApiError, sse
 from s2s.transport.server.server import Server
 from s2s.transport.server.worker import Stop
 from s2s.tts.base import TtsError
-from s2s.tts.speak import language_for, speak
+from s2s.tts.speak import instructed, language_for, speak
 from s2s.tts.tempo import FASTEST, SLOWEST, Tempo
 
 STOCK_VOICES = (
@@ -49,6 +49,8 @@ class SpeechRequest:
     format: str
     by_events: bool
     language: str | None
+    instructions: str
+    """How to say it; heeded by models that can be told."""
 
 
 def read_request(body: Mapping[str, object], server: Server) -> SpeechRequest:
@@ -65,7 +67,6 @@ def read_request(body: Mapping[str, object], server: Server) -> SpeechRequest:
             f"input has {len(words)} characters; {most} are the most.",
             param="input",
         )
-    fields.text(body, "instructions", default="")
     services = server.services
     supported = services.synthesizer.capabilities.languages
     wanted = fields.text(body, "language", default="") or services.language
@@ -76,6 +77,7 @@ def read_request(body: Mapping[str, object], server: Server) -> SpeechRequest:
         fields.one_of(body, "response_format", tuple(SPEECH_FORMATS)),
         fields.one_of(body, "stream_format", ("audio", "sse")) == "sse",
         language_for(words, supported, wanted),
+        fields.text(body, "instructions", default=""),
     )
 
 
@@ -126,7 +128,7 @@ def paced(blocks: Iterator[Block], rate_hz: int, speed: float) -> Iterator[Block
 def spoken(request: SpeechRequest, server: Server, stop: Stop) -> Iterator[bytes]:
     """The bytes of the answer, as they are made; in a thread."""
     services = server.services
-    voice = services.synthesizer
+    voice = instructed(services.synthesizer, request.instructions)
     capabilities = voice.capabilities
     rate_hz = capabilities.sample_rate_hz
     # Whoever talks to the server waits for its voice; here a file is made.

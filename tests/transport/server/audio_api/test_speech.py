@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -27,6 +27,43 @@ def test_a_text_is_spoken():
     assert answer.headers["content-type"] == "audio/pcm"
     assert len(answer.content) == 3 * 2 * VOICE_HZ // 10
     assert voice.spoken == [("One two three.", None, "en")]
+
+
+class Actor(Voice):
+    """Can be told how to speak."""
+
+    takes_instructions = True
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        return self.synthesize(f"{instructions}: {text}", voice=voice, language=language, stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("voice", "instructions", "said"),
+    [
+        (Actor(), "like a pirate", "like a pirate: One two."),
+        (Actor(), None, "One two."),
+        (Actor(), "", "One two."),
+        (Voice(), "like a pirate", "One two."),
+    ],
+)
+def test_a_voice_that_can_be_told_how_to_speak_is_told(
+    voice: Voice, instructions: str | None, said: str
+):
+    asked = {"input": "One two.", "voice": "ada", "response_format": "pcm"}
+    if instructions is not None:
+        asked["instructions"] = instructions
+    with client(fake_server(synthesizer=voice)) as http:
+        assert http.post("/v1/audio/speech", json=asked).status_code == 200
+    assert voice.spoken == [(said, "ada", "en")]
 
 
 @pytest.mark.parametrize(
