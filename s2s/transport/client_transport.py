@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer
 from s2s.core.clock import Clock
 from s2s.core.control import Answering, Hearing, SessionControl
@@ -19,6 +21,11 @@ from s2s.transport.client_playback import ClientPlayback, ClientSound
 
 BACKLOG_S = 30.0
 """Sound that may wait to be heard: a client may send a recording faster than it lasts."""
+SOFT = 0.01
+"""Peak below which nothing is said that would not be heard as well a moment later: -40 dB."""
+SOFT_WINDOWS = 12
+"""So much of a soft room is heard at once, where nothing else goes on: 384 ms. Waking a thread for
+each message is a fifth of what a silent session takes."""
 LOOK_S = 0.25
 """How often it is looked after an answer on its way while the client sends nothing."""
 
@@ -51,12 +58,14 @@ class ClientTransport:
         self._clock = clock
         self._changed = clock.condition()
         self._playback = ClientPlayback(clock, rate_hz, on_sound, self.wake)
-        self._on_room = on_room
+        self.on_room = on_room
         self._framer = Framer(BLOCK_SAMPLES)
         self._waiting: deque[AudioIn | _Order] = deque()
         self._refused = False
         self._samples = 0
         self._windows_end = 0
+        self._idle = False
+        """The client is waited for, and nothing else."""
         self._woken = False
         self._stopped = False
 
@@ -85,7 +94,7 @@ class ClientTransport:
                 self._windows_end += BLOCK_SAMPLES
                 behind_s = (self._samples - self._windows_end) / PIPELINE_HZ
                 self._waiting.append(AudioIn(window.copy(), self._windows_end, now_s - behind_s))
-            if len(self._waiting) > before:
+            if len(self._waiting) > before and not (self._idle and self._may_wait(audio)):
                 self._changed.notify_all()
             return True
 
@@ -107,6 +116,10 @@ class ClientTransport:
     def sent(self, samples: int) -> None:
         """So many samples of answers have left for the client."""
         self._playback.sent(samples)
+
+    def _may_wait(self, audio: Block) -> bool:
+        """Nobody speaks, as far as loudness tells, and little waits."""
+        return len(self._waiting) < SOFT_WINDOWS and float(np.abs(audio).max()) < SOFT
 
     @property
     def waiting(self) -> bool:
@@ -146,15 +159,18 @@ class ClientTransport:
         """What is to be heard next; nothing when it is to be looked before; None at the end."""
         with self._changed:
             if not (self._waiting or self._woken or self._stopped):
+                self._idle = due_s is None
                 wait_s = None if due_s is None else max(0.0, due_s - self._clock.now())
                 self._changed.wait(wait_s)
+                self._idle = False
             if self._stopped:
                 return None
             self._woken = False
-            taken = [self._waiting.popleft() for _ in range(min(8, len(self._waiting)))]
+            count = min(SOFT_WINDOWS, len(self._waiting))
+            taken = [self._waiting.popleft() for _ in range(count)]
             room, self._refused = self._refused, False
         if room:
-            self._on_room()
+            self.on_room()
         return taken
 
 

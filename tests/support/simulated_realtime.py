@@ -46,6 +46,7 @@ class SimulatedSocket:
     def send(self, text: str) -> None:
         if self.to_client.closed:
             raise LinkLost("the server has gone")
+        self._server.on_send(text)
         self._server.takes(self, json.loads(text))
 
     def receive(self) -> str:
@@ -71,6 +72,8 @@ class SimulatedServer:
         """What the next tries to connect come to."""
         self.tries: list[float] = []
         self.sockets: list[SimulatedSocket] = []
+        self.on_send: Callable[[str], None] = lambda _text: None
+        """Called, on the client's thread, before an event of its own is taken."""
         self.words = "what time is it"
         self._numbers = 0
         self._finds_turns = True

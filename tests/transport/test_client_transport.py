@@ -10,7 +10,7 @@ from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.clock import ManualClock
 from s2s.core.messages import AudioIn, ResponseId
 from s2s.transport.client_playback import ClientSound
-from s2s.transport.client_transport import BACKLOG_S, LOOK_S, ClientTransport
+from s2s.transport.client_transport import BACKLOG_S, LOOK_S, SOFT, SOFT_WINDOWS, ClientTransport
 
 HZ = 24_000
 FULL = int(BACKLOG_S * PIPELINE_HZ) // BLOCK_SAMPLES + 1
@@ -207,14 +207,68 @@ def test_less_than_a_window_wakes_nobody() -> None:
     line.quiet = True
     line.start()
     line.wait(1.0)
-    line.transport.hear(ramp(0, BLOCK_SAMPLES - 1))
+    line.transport.hear(ramp(1, BLOCK_SAMPLES - 1))
     line.wait(1.0)
     assert not line.transport.waiting
-    line.transport.hear(ramp(0, 1))
+    line.transport.hear(ramp(1, 1))
     assert line.transport.waiting
     line.wait(1.0)
     assert line.ticks == [LOOK_S, 2.0]
     assert line.names() == [BLOCK_SAMPLES]
+    line.stop()
+
+
+def soft(windows: int) -> Block:
+    """A quiet room."""
+    return np.full(windows * BLOCK_SAMPLES, 0.9 * SOFT, np.float32)
+
+
+def idle() -> Line:
+    """Nothing goes on."""
+    line = Line()
+    line.quiet = True
+    line.start()
+    line.wait(1.0)
+    return line
+
+
+def test_a_quiet_room_is_heard_in_pieces_where_nothing_else_goes_on() -> None:
+    line = idle()
+    for _ in range(4):
+        line.transport.hear(soft(3))
+        line.wait(0.1)
+    assert len(line.heard) == SOFT_WINDOWS
+    assert [round(at_s, 3) for at_s in line.ticks] == [LOOK_S, 1.3]
+    line.stop()
+
+
+def test_what_may_be_speech_is_heard_at_once_with_what_came_before() -> None:
+    line = idle()
+    line.transport.hear(soft(3))
+    line.wait(0.1)
+    assert line.heard == []
+    line.transport.hear(np.full(BLOCK_SAMPLES, 2 * SOFT, np.float32))
+    line.wait(0.001)
+    assert len(line.heard) == 4
+    line.stop()
+
+
+def test_an_order_is_done_at_once_behind_a_quiet_room() -> None:
+    line = idle()
+    line.transport.hear(soft(2))
+    line.order("now")
+    line.wait(0.001)
+    assert line.names() == [BLOCK_SAMPLES, 2 * BLOCK_SAMPLES, "now"]
+    line.stop()
+
+
+def test_while_something_goes_on_a_quiet_room_is_heard_at_once() -> None:
+    line = Line()
+    line.start()
+    line.wait(0.1)
+    line.transport.hear(soft(1))
+    line.wait(0.001)
+    assert len(line.heard) == 1
     line.stop()
 
 

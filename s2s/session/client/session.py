@@ -137,6 +137,8 @@ class ClientSession:
             raise ResponseActive(active.response_key or "")
         if owed := self._run.telling.owed:
             raise ResponseActive(self._run.key(TurnId(owed[0], 0)))
+        for turn_id in self._run.telling.take_over():
+            self._run.state.silence(turn_id)
         turn = TurnId(f"{self._run.settings.session_id}-r{self._run.request_number()}", 0)
         self._run.commit_turn(turn)
         self._run.standstill.owes(turn)

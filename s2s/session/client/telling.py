@@ -113,6 +113,14 @@ class TurnTelling:
             if told is not None:
                 told.answered = False
 
+    def take_over(self) -> list[str]:
+        """Turns on their way, whose answers somebody else gives: they have none of their own."""
+        with self._lock:
+            taken = [turn.turn_id for turn in self.waiting if self._turns[turn.turn_id].answered]
+            for turn_id in taken:
+                self._turns[turn_id].answered = False
+            return taken
+
     def sent_revision(self, turn_id: str) -> TurnId | None:
         """What is on its way of a turn that is not committed."""
         with self._lock:

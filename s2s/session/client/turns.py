@@ -20,7 +20,13 @@ from s2s.core.speculation import Verdict
 from s2s.core.state import SessionState
 from s2s.session.client.floor import ClientFloor, HeardFloor
 from s2s.session.client.hearing import turns_config
-from s2s.session.client.orders import ClearInput, ClientInput, CommitInput, GivenSound, HearBy
+from s2s.session.client.orders import (
+    ClearInput,
+    ClientInput,
+    CommitInput,
+    GivenSound,
+    HearBy,
+)
 from s2s.session.client.sounds import ItemSounds
 from s2s.session.client.telling import TurnTelling
 from s2s.session.models import Models
@@ -98,7 +104,10 @@ class ClientTurns(Handler[ClientInput, SttInput]):
                 yield from self._commit_input()
             case ClearInput():
                 self._clear()
-            case SessionEnd() | ResponseAsked():
+            case ResponseAsked():
+                self._answer_instead()
+                yield message
+            case SessionEnd():
                 yield message
             case GivenSound():
                 now_s, generation = self._parts.state.clock.now(), self._generation
@@ -280,6 +289,16 @@ class ClientTurns(Handler[ClientInput, SttInput]):
         self._turns.commit(turn)
         self._telling.committed(turn)
         yield speech
+
+    def _answer_instead(self) -> None:
+        """A response was asked for while a turn waits to be sure: it is over, and that response is
+        its answer. What is still being said has an answer of its own."""
+        for turn_id in self._telling.take_over():
+            self._parts.state.silence(turn_id)
+        for turn in self._telling.waiting:
+            if self._parts.state.is_silenced(turn.turn_id):
+                self._turns.set_grace(turn, self._parts.state.clock.now())
+        self._tell()
 
     @property
     def _generation(self) -> int:

@@ -82,8 +82,8 @@ class ServerSocket:
         self._config = config
         self._on_error = on_error
         self._rate = EventRate(config.max_events_per_s, asyncio.get_running_loop().time)
-        self._arrived: asyncio.Queue[str | None] = asyncio.Queue(1)
-        self._reading: asyncio.Task[None] | None = None
+        self._waits: asyncio.Timeout | None = None
+        """For the client's next frame; None while nobody does."""
         self._sending = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
         self.ended_by: Ending | None = None
@@ -92,7 +92,6 @@ class ServerSocket:
         """The client closed it, and was not just gone."""
 
     async def __aenter__(self) -> ServerSocket:
-        self._reading = asyncio.create_task(self._read())
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -100,18 +99,33 @@ class ServerSocket:
             self.end(1000, "", "server")
         else:
             self.end(1011, "the session failed", "failed")
-        assert self._reading is not None
-        self._reading.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._reading
+        if self.ended_by == "client":
+            await self._hear_it_go()
         if self._closing is not None:
             await self._closing
 
     async def receive_text(self) -> str | None:
-        """See `ClientSocket`."""
-        if self.ended_by is not None and self._arrived.empty():
-            return None
-        return await self._arrived.get()
+        """See `ClientSocket`. It is read when it is asked for: who does not lets the client wait,
+        and no task stands between the two, whose turn on the loop would cost a silent session a
+        tenth of what it takes."""
+        while self.ended_by is None:
+            try:
+                async with asyncio.timeout(None) as self._waits:
+                    message = await self._websocket.receive()
+            except TimeoutError:  # `_gone`
+                break
+            finally:
+                self._waits = None
+            if message["type"] == "websocket.disconnect":
+                self._has_left(message.get("code"))
+                break
+            text: str | None = message.get("text")
+            if (refusal := self._refusal(text)) is None:
+                return text
+            self._on_error(refusal[0])
+            with contextlib.suppress(SocketGone):
+                await self.send_text(error_event(*refusal))
+        return None
 
     async def send_text(self, text: str) -> None:
         """See `ClientSocket`. Frames go out in the order of the calls."""
@@ -142,38 +156,28 @@ class ServerSocket:
             self._closing = asyncio.create_task(self._close(code, reason))
 
     def _gone(self, by: Ending) -> None:
-        if self.ended_by is not None:
-            return
-        self.ended_by = by
-        if self._reading is not None:
-            self._reading.cancel()
-        while not self._arrived.empty():
-            self._arrived.get_nowait()
-        self._arrived.put_nowait(None)
+        if self.ended_by is None:
+            self.ended_by = by
+            if self._waits is not None:
+                self._waits.reschedule(asyncio.get_running_loop().time())
+
+    def _has_left(self, code: object) -> None:
+        self.ended_by = self.ended_by or "client"
+        self.left_on_purpose = code in ON_PURPOSE
+
+    async def _hear_it_go(self) -> None:
+        """A client that went while something was sent to it may have said so before."""
+        with contextlib.suppress(TimeoutError, RuntimeError):
+            async with asyncio.timeout(0):  # what has come is there without waiting
+                while self._websocket.client_state is WebSocketState.CONNECTED:
+                    message = await self._websocket.receive()
+                    if message["type"] == "websocket.disconnect":
+                        self._has_left(message.get("code"))
 
     async def _close(self, code: int, reason: str) -> None:
         if self._websocket.application_state is WebSocketState.CONNECTED:
             with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
                 await self._websocket.close(code, reason)
-
-    async def _read(self) -> None:
-        """Hand on what comes, one message at a time: who does not take it lets the client wait."""
-        while True:
-            message = await self._websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                self.left_on_purpose = message.get("code") in ON_PURPOSE
-                break
-            text: str | None = message.get("text")
-            refusal = self._refusal(text)
-            if text is not None and refusal is None:
-                await self._arrived.put(text)
-            elif refusal is not None:
-                self._on_error(refusal[0])
-                with contextlib.suppress(SocketGone):
-                    await self.send_text(error_event(*refusal))
-        if self.ended_by is None:
-            self.ended_by = "client"
-        await self._arrived.put(None)  # behind what it said last
 
     def _refusal(self, text: str | None) -> tuple[str, str] | None:
         """Code and message of why a frame is not read; None when it is."""

@@ -117,7 +117,7 @@ def test_who_talks_says_something_once_and_waits_for_the_answer(
 
 
 def test_who_was_answered_listens_and_speaks_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, (line,) = attended(monkeypatch, answer, 1, 1, 60)
+    seen, (line,) = attended(monkeypatch, answer, 1, 1, 29)
     assert seen.turns == len(seen.latencies_ms) == 2
     assert sum(line.loud) == 2 * TALK_MESSAGES
     again = line.loud.index(True, 10 + TALK_MESSAGES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +13,18 @@ from s2s.core.answering import ResponseRequest, ToolSchema
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ
 from s2s.core.control import (
     DuplicateItem,
+    Hearing,
     NoSound,
     ResponseActive,
+    ServerVad,
     UnknownItem,
 )
 from s2s.core.events import (
     AnswerText,
     ResponseDone,
+    ResponseStarted,
     ToolCalled,
+    TurnCommitted,
 )
 from s2s.core.items import (
     ROOT,
@@ -42,6 +47,7 @@ from tests.support.client_sessions import (
     BY_HAND,
     LONG,
     QUESTION,
+    SEMANTIC,
     prompt,
     texts,
     user,
@@ -290,3 +296,22 @@ def assert_sound(item: Item, expected: np.ndarray) -> None:
     audio = sound_of(item).audio
     assert audio is not None
     np.testing.assert_allclose(audio, expected, atol=1 / 32000)
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.2, 0.25, 0.3])
+@pytest.mark.parametrize(
+    "hearing", [Hearing(ServerVad(silence_ms=500)), SEMANTIC], ids=["server", "semantic"]
+)
+def test_who_asks_just_before_the_turn_is_committed_gets_one_answer(
+    hearing: Hearing, after_s: float
+) -> None:
+    with ClientSimulation([QUESTION], hearing=hearing).running() as client:
+        client.say(QUESTION)
+        client.silence(after_s)
+        with suppress(ResponseActive):
+            client.ask("resp_mine")
+        client.silence(8.0)
+    assert len(client.all(ResponseStarted)) == len(client.all(ResponseDone)) == 1
+    assert client.all(ResponseDone)[0].status == "completed"
+    assert len(client.all(TurnCommitted)) == 1
+    assert ("user", QUESTION.text) in prompt(client)

@@ -12,7 +12,6 @@ import pytest
 
 from s2s.core.clock import ManualClock
 from s2s.core.events import AnswerText, ResponseDone, ResponseStarted
-from s2s.transport.client_playback import ClientSound
 from s2s.transport.realtime.connection import (
     ConnectionRequest,
     KeptConversation,
@@ -67,7 +66,9 @@ class Opened:
 
     def __call__(self, transport, events, **options):
         session = FakeSession(events)
-        session.tell_sound = lambda *sound: transport.playback._on_sound(ClientSound(*sound))
+        session.tell_sound = lambda response, block, text: transport.playback.write_beside(
+            block, response, text, stale=lambda: False
+        )
         self.sessions.append(session)
         self.transports.append(transport)
         self.options.append(options)
@@ -190,7 +191,7 @@ def test_what_does_not_fit_is_heard_once_there_is_room():
             await _turn()
         assert socket.outgoing.empty()  # nothing behind it is done before it is heard
         full[0] = False
-        transport._on_room()
+        transport.on_room()
         assert (await socket.event())["type"] == "error"
         assert len(heard) == 1
         socket.incoming.put_nowait(None)

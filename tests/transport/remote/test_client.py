@@ -299,21 +299,12 @@ def test_a_line_that_takes_nothing_loses_sound_and_says_so_once() -> None:
     talk = RemoteTalk([pause(15.0)])
     held = talk.clock.condition()
     let = [False]
-    socket = talk.server.connect
 
-    def stuck() -> object:
-        made = socket()
-        send = made.send
+    def slow(text: str) -> None:
+        while not let[0] and "append" in text:
+            held.wait()
 
-        def slow(text: str) -> None:
-            while not let[0] and "append" in text:
-                held.wait()
-            send(text)
-
-        made.send = slow  # pyright: ignore[reportAttributeAccessIssue]
-        return made
-
-    talk.client._connect = stuck  # pyright: ignore
+    talk.server.on_send = slow
 
     def release() -> None:
         let[0] = True

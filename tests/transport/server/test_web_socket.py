@@ -77,7 +77,9 @@ def test_who_does_not_take_what_comes_lets_the_client_wait():
             wire.say(f"{number}")
         for _ in range(20):
             await asyncio.sleep(0)
-        assert wire.coming.qsize() >= 7  # one waits to be taken, one to be put
+        assert wire.coming.qsize() == 10
+        assert await socket.receive_text() == "0"
+        assert wire.coming.qsize() == 9
 
     run(test)
 
@@ -178,5 +180,28 @@ def test_a_client_that_goes_while_something_is_sent_is_noticed():
                 await socket.send_text("x")
             assert await socket.receive_text() is None
             assert socket.ended_by == "client"
+        assert not socket.left_on_purpose
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("code", [1000, 1006])
+def test_what_a_client_said_before_it_went_is_heard_though_something_was_sent_to_it(code: int):
+    class Closed(Wire):
+        async def send(self, message: Message) -> None:
+            if message["type"] == "websocket.send":
+                raise OSError("broken pipe")
+            await super().send(message)
+
+    async def main() -> None:
+        wire = Closed()
+        websocket = WebSocket({"type": "websocket"}, wire.receive, wire.send)
+        await websocket.accept()
+        async with ServerSocket(websocket, ServeConfig(), lambda code: None) as socket:
+            wire.say("not read any more")
+            wire.go(code)
+            with pytest.raises(SocketGone):
+                await socket.send_text("x")
+        assert socket.left_on_purpose == (code == 1000)
 
     asyncio.run(main())
