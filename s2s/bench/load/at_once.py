@@ -24,6 +24,7 @@ import numpy as np
 
 from s2s.bench.conditions import Conditions
 from s2s.bench.load.clients import MESSAGE_S, RATE_HZ, SILENCE
+from s2s.bench.load.rows import AtOnceRow
 from s2s.bench.load.run import served
 from s2s.core.audio import Block, empty, read_wav, resample, to_int16
 from s2s.core.metrics import percentile
@@ -70,21 +71,6 @@ class TalkersSeen:
     missing: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AtOnceRow:
-    """What so many who talk at once got."""
-
-    talking: int
-    answers: int
-    p50_ms: float
-    most_ms: float
-    gaps: int
-    """Answers with a silence inside."""
-    missing: int
-    cores: float
-    """That the server took."""
-
-
 def speech_end(audio: Block, rate_hz: int) -> int:
     """One past the last sample of the speech in a recording, float32 [samples]."""
     size = int(FRAME_S * rate_hz)
@@ -111,7 +97,7 @@ def messages(audio: Block) -> list[str]:
     ]
 
 
-class Talker:
+class TalkingClient:
     """One session that speaks, listens, and speaks again."""
 
     def __init__(self, observed: TalkersSeen, questions: Sequence[Sequence[str]]) -> None:
@@ -173,13 +159,17 @@ class Talker:
         match event:
             case {"type": "response.created", "response": {"id": str(response)}}:
                 self._response = response
-            case {"type": "response.output_audio.delta", "response_id": r, "delta": str(delta)}:
+            case {
+                "type": "response.output_audio.delta",
+                "response_id": str(r),
+                "delta": str(delta),
+            }:
                 if r != self._response:
                     return
                 if self._answer.first_s is None:
                     self._observed.latencies_ms.append(1000 * (now_s - self._asked_s))
                 self._answer.sound(now_s, len(base64.b64decode(delta)) / 2 / RATE_HZ)
-            case {"type": "response.done", "response": {"id": r}} if r == self._response:
+            case {"type": "response.done", "response": {"id": str(r)}} if r == self._response:
                 self._done = True
                 self._observed.gaps += self._answer.gap_s > GAP_S
             case _:
@@ -194,7 +184,9 @@ async def talk(port: int, talking: int, seconds: float) -> TalkersSeen:
     ]
     observed = TalkersSeen()
     url = f"ws://127.0.0.1:{port}/v1/realtime?model=load"
-    talkers = [Talker(observed, questions[n % 3 :] + questions[: n % 3]) for n in range(talking)]
+    talkers = [
+        TalkingClient(observed, questions[n % 3 :] + questions[: n % 3]) for n in range(talking)
+    ]
     await asyncio.gather(
         *(each.run(url, seconds, 0.37 * number) for number, each in enumerate(talkers))
     )

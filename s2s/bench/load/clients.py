@@ -25,10 +25,12 @@ from s2s.core.untyped import is_object
 
 MESSAGE_S = 0.1
 RATE_HZ = 24_000
-TALK_MESSAGES = 5
-"""How long somebody talks: half a second, so that a minute has an answer a second."""
-PAUSE_MESSAGES = 3
-"""Between an answer and the next words."""
+TALK_MESSAGES = 12
+"""How long somebody talks: 1.2 s."""
+PAUSE_MESSAGES = 20
+"""Between an answer, which is made in no time, and the next words: it would be heard."""
+HURRY = 3
+"""Who hurries says and waits a third of that, so that a minute with few has enough answers."""
 ROOM_LEVEL = 0.001
 """A microphone in a quiet room, of full scale: zeros would be easier on a server than people are.
 """
@@ -79,8 +81,12 @@ SETTINGS = {
 class LoadClient:
     """One session."""
 
-    def __init__(self, observed: LoadSeen, number: int, talks: bool) -> None:
+    def __init__(
+        self, observed: LoadSeen, number: int, talks: bool, *, hurries: bool = False
+    ) -> None:
         self._observed = observed
+        self._talk = TALK_MESSAGES // HURRY if hurries else TALK_MESSAGES
+        self._pause = PAUSE_MESSAGES // HURRY if hurries else PAUSE_MESSAGES
         self._talks = talks
         self._number = number
         self._sent_s: list[float] = []
@@ -120,7 +126,7 @@ class LoadClient:
         if self._to_say < 0:  # not yet
             self._to_say += 1
             if self._to_say == 0:
-                self._to_say = TALK_MESSAGES
+                self._to_say = self._talk
             return SILENCE
         if self._to_say > 0:
             self._to_say -= 1
@@ -149,21 +155,23 @@ class LoadClient:
                 self._ended_s = None
             case "response.done":
                 self._observed.turns += 1
-                self._to_say = -PAUSE_MESSAGES
+                self._to_say = -self._pause
             case "error":
                 self._observed.errors.append(json.dumps(event.get("error"))[:200])
             case _:
                 pass
 
 
-async def attend(port: int, sessions: int, talking: int, seconds: float) -> LoadSeen:
+async def attend(
+    port: int, sessions: int, talking: int, seconds: float, *, hurries: bool = False
+) -> LoadSeen:
     """Hold so many sessions for so long."""
     observed = LoadSeen()
     url = f"ws://127.0.0.1:{port}/v1/realtime?model=load"
     running: list[asyncio.Task[None]] = []
     for number in range(sessions):
         connected = asyncio.Event()
-        client = LoadClient(observed, number, talks=number < talking)
+        client = LoadClient(observed, number, number < talking, hurries=hurries)
         task = asyncio.create_task(client.run(url, seconds, connected))
         running.append(task)
         waits = asyncio.create_task(connected.wait())
@@ -182,8 +190,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--talking", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--hurry", action="store_true", help="speak shortly, and again soon")
     options = parser.parse_args(arguments)
-    observed = asyncio.run(attend(options.port, options.sessions, options.talking, options.seconds))
+    attended = attend(
+        options.port, options.sessions, options.talking, options.seconds, hurries=options.hurry
+    )
+    observed = asyncio.run(attended)
     told = {
         "latencies_ms": observed.latencies_ms,
         "turns": observed.turns,

@@ -24,38 +24,18 @@ import psutil
 
 from s2s.bench.conditions import Conditions
 from s2s.bench.load.clients import STAGGER_S
+from s2s.bench.load.rows import LoadRow
 from s2s.core.metrics import percentile
 from s2s.core.untyped import is_list, is_object
 
 SETTLE_S = 2.0
 SILENT_S = 8.0
-CYCLE_S = 1.15
-"""From the beginning of one who talks to its next: half a second of speech, the silence that ends
-the turn, and the pause, in whole messages."""
+FEW = 3
+"""Fewer who talk than this hurry."""
+CYCLE_S, HURRIED_CYCLE_S = 3.6, 1.5
+"""From the first word of one who talks to the next."""
 WARM_S = 6.0
 """Somebody talks first, so that nothing is measured that happens once."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadRow:
-    """What so many sessions took."""
-
-    sessions: int
-    talking: int
-    answers: int
-    p50_ms: float
-    p95_ms: float
-    added_p95_ms: float
-    """More than with one session alone."""
-    silent_cpu: float
-    """Share of a core that one silent session takes."""
-    silent_mb: float
-    """Memory of one silent session."""
-    threads: float
-    """Of one session."""
-    server_cpu: float
-    """Cores that the server took while a tenth talked."""
-    errors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +79,8 @@ class ClientsProcess:
     def __init__(self, port: int, sessions: int, talking: int, seconds: float) -> None:
         numbers = {"port": port, "sessions": sessions, "talking": talking, "seconds": seconds}
         flags = [text for name, value in numbers.items() for text in (f"--{name}", str(value))]
-        command = [sys.executable, "-m", "s2s.bench.load.clients", *flags]
+        hurry = ["--hurry"] if 0 < talking < FEW else []
+        command = [sys.executable, "-m", "s2s.bench.load.clients", *hurry, *flags]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     def seen(self) -> tuple[list[float], list[str]]:
@@ -148,7 +129,8 @@ def measured(sessions: int, seconds: float, alone_p95_ms: float | None) -> LoadR
 
 def seconds_for(answers: int, talking: int) -> float:
     """How long so many must talk for so many answers."""
-    return 2.0 + talking * STAGGER_S + answers * CYCLE_S / talking
+    cycle_s = HURRIED_CYCLE_S if talking < FEW else CYCLE_S
+    return 2.0 + talking * STAGGER_S + answers * cycle_s / talking
 
 
 def long_talk(turns: int) -> list[tuple[int, float, int]]:

@@ -13,7 +13,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection
 
 from s2s.bench.load import clients
-from s2s.bench.load.clients import PAUSE_MESSAGES, TALK_MESSAGES, LoadSeen, attend
+from s2s.bench.load.clients import HURRY, TALK_MESSAGES, LoadSeen, attend
 
 Reply = Callable[[int, list[bool]], list[dict[str, object]]]
 """What a server sends behind the message of a number, given which messages were loud."""
@@ -66,7 +66,13 @@ class Line(ClientConnection):
 
 
 def attended(
-    monkeypatch: pytest.MonkeyPatch, reply: Reply, sessions: int, talking: int, messages: int
+    monkeypatch: pytest.MonkeyPatch,
+    reply: Reply,
+    sessions: int,
+    talking: int,
+    messages: int,
+    *,
+    hurries: bool = False,
 ) -> tuple[LoadSeen, list[Line]]:
     """What clients saw that send so many messages each."""
     lines: list[Line] = []
@@ -78,7 +84,8 @@ def attended(
 
     monkeypatch.setattr("websockets.asyncio.client.connect", connect)
     monkeypatch.setattr(clients, "time", Clock())
-    return asyncio.run(attend(9, sessions, talking, (messages + 0.5) / 10)), lines
+    seconds = (messages + 0.5) / 10
+    return asyncio.run(attend(9, sessions, talking, seconds, hurries=hurries)), lines
 
 
 def nothing(number: int, loud: list[bool]) -> list[dict[str, object]]:
@@ -117,12 +124,20 @@ def test_who_talks_says_something_once_and_waits_for_the_answer(
 
 
 def test_who_was_answered_listens_and_speaks_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, (line,) = attended(monkeypatch, answer, 1, 1, 29)
+    seen, (line,) = attended(monkeypatch, answer, 1, 1, 60)
     assert seen.turns == len(seen.latencies_ms) == 2
     assert sum(line.loud) == 2 * TALK_MESSAGES
     again = line.loud.index(True, 10 + TALK_MESSAGES)
-    assert again - (10 + TALK_MESSAGES) >= PAUSE_MESSAGES
+    assert again - (10 + TALK_MESSAGES) >= 20
     assert all(latency_ms >= 0 for latency_ms in seen.latencies_ms)
+
+
+def test_who_hurries_speaks_shortly_and_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, (line,) = attended(monkeypatch, answer, 1, 1, 60, hurries=True)
+    assert seen.turns == 4
+    again = line.loud.index(True, 10 + TALK_MESSAGES // HURRY)
+    assert sum(line.loud[:again]) == TALK_MESSAGES // HURRY
+    assert again - 10 < 20  # before others have ended their pause
 
 
 def test_two_who_talk_do_not_begin_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,11 +196,14 @@ def test_errors_of_the_server_and_of_the_line_are_told_shortly(
 def test_what_was_seen_is_one_line_of_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def attends(port: int, sessions: int, talking: int, seconds: float) -> LoadSeen:
+    async def attends(
+        port: int, sessions: int, talking: int, seconds: float, *, hurries: bool
+    ) -> LoadSeen:
+        assert hurries
         return LoadSeen([float(port), float(sessions), float(talking), seconds], 3, ["x"])
 
     monkeypatch.setattr(clients, "attend", attends)
-    arguments = ["--port", "9", "--sessions", "5", "--talking", "2", "--seconds", "0.5"]
+    arguments = ["--port", "9", "--sessions", "5", "--talking", "2", "--seconds", "0.5", "--hurry"]
     assert clients.main(arguments) == 0
     told = cast("dict[str, object]", json.loads(capsys.readouterr().out))
     assert told == {"latencies_ms": [9.0, 5.0, 2.0, 0.5], "turns": 3, "errors": ["x"]}
