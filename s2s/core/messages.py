@@ -262,6 +262,15 @@ class EndOfResponse:
 
 
 @dataclass(frozen=True, slots=True)
+class SignOfLife:
+    """The answer takes long to start: the person hears that it is worked on. No part of it."""
+
+    response: ResponseId
+    language: str | None
+    """Of the person; None when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
 class AudioOut:
     """One block of the answer's sound."""
 
@@ -284,5 +293,5 @@ class AudioResponseDone:
 
 SttInput = Speech | ResponseAsked | SessionEnd
 LlmInput = PartialTranscript | Transcript | TranscriptFailed | ResponseAsked | SessionEnd
-TtsMessage = AssistantText | ToolCall | TtsInput | EndOfResponse | SessionEnd
+TtsMessage = AssistantText | ToolCall | TtsInput | SignOfLife | EndOfResponse | SessionEnd
 SenderInput = AssistantText | ToolCall | AudioOut | AudioResponseDone | SessionEnd

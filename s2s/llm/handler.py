@@ -43,6 +43,7 @@ from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.llm.apologies import NO_ANSWER, NOT_HEARD, apology
 from s2s.llm.base import ChatMessage, ChatModel
+from s2s.llm.first_words import FirstWords
 from s2s.llm.history import ChatHistory
 from s2s.llm.plan import AnswerPlan, Planning, requested
 from s2s.llm.sentences import SentenceStream, TextPiece, WordStream
@@ -111,6 +112,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._cutter = WordStream if by_word else SentenceStream
         self._history = history
         self._state = state
+        self.first_words = FirstWords(state.clock)
+        """What is waited for."""
         self._keys = itertools.count(1)
         self._open: ResponseId | None = None
         self._opens_in_thought = False
@@ -229,6 +232,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         """The answer in messages, up to its end."""
         response, plan = asked.response, asked.plan
         self._open = response
+        if plan.spoken:
+            self.first_words.ask(response, asked.language, asked.stopped_at_s)
         worded = False
         for part in self._parts(plan):
             match part:
@@ -253,6 +258,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                     yield EndOfResponse(response, cleanup_only=True)
                     response = self._open = self._response(message)
         self._open = None
+        self.first_words.end()
         self._looks = HEARD_LOOKS if self._model.reads_ahead else 0
         yield EndOfResponse(
             response,
@@ -273,6 +279,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._work = Work.FIRST_SOUND  # until there is something to say
         said = False
         for item in self._items(plan, markup):
+            self.first_words.came()
             match item:
                 case Visible():
                     parts: list[TextPiece | Call] = [*sentences.push(item.text)]
@@ -318,6 +325,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
     def _apologise(self, message: Answered, error: str) -> Iterator[TtsMessage]:
         """End the response as failed, so that the person hears it; a client is told alone."""
         started, self._open = self._open, None
+        self.first_words.end()
         response = started or self._response(message)
         if self._state.is_stale(response):
             if started is not None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from s2s.core.answering import Answering, ResponseRequest
 from s2s.core.markup import Call
 from s2s.core.messages import TokenUsage
-from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.llm.history import ChatHistory
 from s2s.llm.items import to_messages
@@ -72,8 +71,3 @@ def requested(request: ResponseRequest, history: ChatHistory) -> AnswerPlan:
     else:
         messages = [ChatMessage("system", system), *to_messages(request.given)]
     return planned(messages, request.answering)
-
-
-def quiet_urgency() -> Work:
-    """Of an answer that nobody listens to yet."""
-    return Work.TEXT_AHEAD

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from s2s.core.setting import made_setting, setting
 from s2s.stt.base import Transcriber
@@ -37,6 +38,13 @@ class SessionConfig:
     speculative_tts: bool = setting(
         True, "Make the sound of an answer before it is certain that the turn is over."
     )
+    sign_of_life: Literal["off", "sound", "words"] = setting(
+        "sound",
+        'What is heard while an answer takes long to start: two soft tones, or "One moment."',
+    )
+    sign_of_life_after_s: float = setting(
+        1.0, "How long after the end of speech; later where the first words are about to come."
+    )
     standstill_s: float = setting(
         30.0, "An answer on which nothing moves for this long has failed, and the person hears it."
     )
@@ -46,6 +54,10 @@ class SessionConfig:
             raise ValueError(
                 f"history_turns and history_tokens must be at least 1, got "
                 f"{self.history_turns} and {self.history_tokens}"
+            )
+        if self.sign_of_life_after_s <= 0:
+            raise ValueError(
+                f"sign_of_life_after_s must be positive, got {self.sign_of_life_after_s}"
             )
         if self.standstill_s <= 0:
             raise ValueError(f"standstill_s must be positive, got {self.standstill_s}")

@@ -13,9 +13,9 @@ from s2s.core.cancel import CancelScope
 from s2s.core.channel import Closed
 from s2s.core.clock import Clock, SystemClock
 from s2s.core.events import EventSink, to_all
-from s2s.core.messages import AudioIn, TakeUpDropped
+from s2s.core.messages import AudioIn, SignOfLife, TakeUpDropped
 from s2s.core.metrics import Metrics
-from s2s.core.speculation import SpeculativeTurns
+from s2s.core.speculation import SpeculativeTurns, Verdict
 from s2s.core.state import SessionState
 from s2s.llm.base import ChatModel
 from s2s.llm.handler import LlmHandler
@@ -25,6 +25,7 @@ from s2s.session.config import SessionConfig
 from s2s.session.floor import AssistantFloor
 from s2s.session.models import Models
 from s2s.session.recent_speech import RecentSpeech
+from s2s.session.sign_of_life import SignOfLifeClock
 from s2s.session.standstill import Standstill
 from s2s.session.transcripts import FinalTranscripts, PartialRoute
 from s2s.stt.handler import SttHandler
@@ -79,11 +80,15 @@ class Session:
         settings = TtsSettings(
             self._playback.rate_hz,
             speculative=config.speculative_tts,
+            sign="words" if config.sign_of_life == "words" else "sound",
             real_time_factor=models.tts_rtf,
         )
         waiting = sound_waiting(models.synthesizer, settings, self._playback)
         channels = Channels.open(clock, waiting)
         self._microphone = channels.microphone
+        self._answer = channels.answer
+        self._signs = SignOfLifeClock(config.sign_of_life_after_s)
+        self._gives_signs = config.sign_of_life != "off"
         partials = PartialRoute(finals, channels.microphone, channels.speech, channels.transcripts)
         self._turns = TurnsHandler(
             models.vad.open(),
@@ -103,6 +108,7 @@ class Session:
             on_partial=partials.send,
         )
         llm = _llm(models, self.history, channels, state, config)
+        self._first_words = llm.first_words
         tts = TtsHandler(models.synthesizer, channels.answer, state, settings)
         self.stages = channels.join(self._turns, stt, llm, tts, self._sender, clock)
 
@@ -181,11 +187,24 @@ class Session:
             self._sender.on_played(report)
         self._sender.settle()
         now_s, listening = self._state.clock.now(), self._turns.quiet
+        if self._gives_signs and listening and not self._playback.playing:
+            self._give_sign(now_s)
         error = self._standstill.look(now_s, self.stages, self._playback, listening=listening)
         if error is not None:
             log.error("%s: the answer is given up", error)
             self._floor.give_up(self._standstill.take_asked(), error)
         return self.quiet
+
+    def _give_sign(self, now_s: float) -> None:
+        """Let the person hear that an answer is worked on, once it is certain to be owed."""
+        awaited = self._first_words.awaited
+        if awaited is None or self._state.is_stale(awaited.response):
+            return
+        if self._state.turns.verdict(awaited.response.turn) is not Verdict.LATEST:
+            return
+        due = self._signs.due(now_s, self._first_words)
+        if due is not None:
+            self._answer.offer(SignOfLife(due.response, due.language))
 
 
 def _llm(

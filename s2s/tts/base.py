@@ -39,6 +39,12 @@ CUT = "limit"
 """How a segment ends that would have gone on beyond a limit of its length."""
 
 
+CUT_NOTICE = (
+    "Part of the answer may be missing: its speech reached the most that such a text should need, "
+    "or tts.max_new_tokens."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
     """How one segment of a text was spoken: for the metrics, and for a notice where it was cut."""

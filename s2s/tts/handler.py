@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -27,49 +26,31 @@ from s2s.core.messages import (
     ResponseId,
     SenderInput,
     SessionEnd,
+    SignOfLife,
     ToolCall,
     TtsInput,
     TtsMessage,
 )
 from s2s.core.state import SessionState
 from s2s.core.work import Shift, Work, each
-from s2s.tts.base import FedSynthesizer, SegmentReport, Synthesizer, TtsError
+from s2s.tts.base import CUT_NOTICE, FedSynthesizer, SegmentReport, Synthesizer, TtsError
 from s2s.tts.beginning import begin_after_grace, begin_answer
 from s2s.tts.language import StickyLanguage, is_spaced, is_written_in
 from s2s.tts.marks import SoundAhead, SpokenText, whole_words
 from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
-from s2s.tts.speak import Synthesis, pace_of, speak, speak_written, takes_words
+from s2s.tts.speak import Synthesis, TtsSettings, pace_of, speak, speak_written, takes_words
 from s2s.tts.speech_time import BASE_S, estimate_seconds, head_start_s
 from s2s.tts.tempo import paced
-from s2s.tts.text import Lexicon
 from s2s.tts.trim import LeadTrimmer
-from s2s.tts.unspoken import is_answer, unspoken_phrase
+from s2s.tts.unspoken import is_answer, sign_phrase, sign_tone, unspoken_phrase
 
 log = logging.getLogger(__name__)
 
-CUT_NOTICE = (
-    "Part of the answer may be missing: its speech reached the most that such a text should need, "
-    "or tts.max_new_tokens."
-)
-
 SLOW_COALESCED_S = 4.0
 """Of speech, estimated, for a slower voice: each piece is held back for its head start."""
+
 MAX_HELD_S = 4.0
 """Sound made ahead of the commit; more would be work for an answer that may be taken back."""
-
-
-@dataclass(frozen=True, slots=True)
-class TtsSettings:
-    """How the stage speaks."""
-
-    output_hz: int
-    speculative: bool = True
-    max_coalesced_s: float = 20.0
-    """Estimated seconds of speech that one synthesis call gets at most."""
-    lexicon: Lexicon | None = None
-    real_time_factor: float = 0.0
-    """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
-    back until the rest can be made while it plays. A voice that knows its pace is asked instead."""
 
 
 class TtsHandler(Handler[TtsMessage, SenderInput]):
@@ -131,6 +112,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 return self._show(message.response) if shown else ()
             case TtsInput():
                 return self._speak(message)
+            case SignOfLife():
+                return self._give_sign(message)
             case EndOfResponse():
                 return self._end(message)
             case SessionEnd():
@@ -205,6 +188,20 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         note = TtsInput(phrase, response, language, 0.0, system_note=True)
         blocks = self._blocks([note], lambda: self._state.is_stale(response))
         yield from self._gate(response, blocks, 0)
+
+    def _give_sign(self, sign: SignOfLife) -> Iterator[SenderInput]:
+        """Let it be heard that an answer is worked on, unless it has begun. No part of it."""
+        response, text = sign.response, None
+        if self._sounded or self._spoken or self._state.is_stale(response):
+            return
+        if self._settings.sign == "words":
+            text = sign_phrase(sign.language, self._synthesizer.capabilities.languages)
+        note = TtsInput(text or "", response, sign.language, 0.0, system_note=True)
+        stale = self._state.stop_when(lambda: self._state.is_stale(response))
+        tone = sign_tone(response, self._settings.output_hz)
+        yield from self._gate(response, self._blocks([note], stale) if text else tone, 0)
+        self._sounded = self._audible = False
+        self._state.metrics.value(response.turn, "sign_of_life", 1.0)
 
     # --- speaking ------------------------------------------------------------------------------
 

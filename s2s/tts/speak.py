@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from s2s.tts.base import (
     AudioChunk,
@@ -20,6 +20,22 @@ from s2s.tts.base import (
 from s2s.tts.language import StickyLanguage, likely_language
 from s2s.tts.passage import Passage
 from s2s.tts.text import Lexicon, speakable
+
+
+@dataclass(frozen=True, slots=True)
+class TtsSettings:
+    """How the stage speaks."""
+
+    output_hz: int
+    speculative: bool = True
+    max_coalesced_s: float = 20.0
+    """Estimated seconds of speech that one synthesis call gets at most."""
+    lexicon: Lexicon | None = None
+    sign: Literal["sound", "words"] = "sound"
+    """Of life, while an answer takes long to start."""
+    real_time_factor: float = 0.0
+    """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
+    back until the rest can be made while it plays. A voice that knows its pace is asked instead."""
 
 
 class SpokenForm(Protocol):

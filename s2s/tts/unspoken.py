@@ -1,11 +1,16 @@
-"""What is said when nothing of an answer can be: an empty one, emoji, code, thinking alone, or a
-script that the voice lacks. Silence would sound like a fault.
+"""What is heard when nothing of an answer can be: an empty one, emoji, code, thinking alone, a
+script that the voice lacks, or one that is not written yet. Silence would sound like a fault.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from s2s.core.audio import BLOCK_SAMPLES, Framer
+from s2s.core.messages import AudioOut, ResponseId
 
 NO_ANSWER = {
     "en": "Sorry, I have no answer to that.",
@@ -37,6 +42,44 @@ ONLY_SHOWN = {
     "ja": "答えは画面に表示します。読み上げられる内容がありません。",
     "ko": "답은 화면에만 표시할 수 있습니다. 읽을 내용이 없습니다.",
 }
+
+
+ONE_MOMENT = {
+    "en": "One moment.",
+    "de": "Einen Moment.",
+    "fr": "Un instant.",
+    "es": "Un momento.",
+    "it": "Un momento.",
+    "pt": "Um momento.",
+    "nl": "Een moment.",
+    "pl": "Chwileczkę.",
+    "ru": "Одну минуту.",
+    "tr": "Bir saniye.",
+    "zh": "请稍等。",
+    "ja": "少々お待ちください。",
+    "ko": "잠시만요.",
+}
+SIGN_LEVEL = 0.06
+"""Amplitude of a sign: softer than a voice."""
+
+
+def sign_phrase(heard: str | None, supported: Sequence[str]) -> str | None:
+    """What is said while an answer is not written yet; None where no phrase is in a language of the
+    voice. Arguments: as `unspoken_phrase`."""
+    language = (heard or "en").split("-")[0].lower()
+    if supported and language not in supported:
+        language = supported[0]
+    return ONE_MOMENT.get(language)
+
+
+def sign_tone(response: ResponseId, rate_hz: int) -> Iterator[AudioOut]:
+    """Two soft rising tones instead, in blocks of 512 samples; nothing of the answer is told."""
+    t = np.arange(int(0.12 * rate_hz)) / rate_hz
+    fade = np.sin(np.pi * t / t[-1])
+    tones = [SIGN_LEVEL * fade * np.sin(2 * np.pi * hz * t) for hz in (523.25, 659.25)]
+    framer = Framer(BLOCK_SAMPLES)
+    for block in (*framer.push(np.concatenate(tones).astype(np.float32)), *framer.flush()):
+        yield AudioOut(block, response, "")
 
 
 def is_answer(text: str) -> bool:

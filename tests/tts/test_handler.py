@@ -23,14 +23,15 @@ from s2s.core.messages import (
     ResponseId,
     SenderInput,
     SessionEnd,
+    SignOfLife,
     TtsInput,
     TtsMessage,
 )
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns
 from s2s.core.state import SessionState
-from s2s.tts.base import AudioChunk, Capabilities, SegmentReport, TtsError, WrittenText
-from s2s.tts.handler import CUT_NOTICE, TtsHandler, TtsSettings
+from s2s.tts.base import CUT_NOTICE, AudioChunk, Capabilities, SegmentReport, TtsError, WrittenText
+from s2s.tts.handler import TtsHandler, TtsSettings
 from s2s.tts.passage import joined
 from s2s.tts.unspoken import unspoken_phrase
 
@@ -718,3 +719,18 @@ def test_more_of_an_answer_waits_while_the_person_may_be_going_on() -> None:
     assert len(sound(rig.send(say("And warm.")))) > 0
     worker.join()
     assert rig.turns.is_provisional(RESPONSE.turn)
+
+
+def test_a_sign_of_life_is_given_before_the_answer_and_not_within_it() -> None:
+    rig = Rig()
+    before = rig.send(SignOfLife(RESPONSE, "en"))
+    assert before
+    assert all(isinstance(out, AudioOut) and out.text == "" for out in before)
+    assert rig.send(TtsInput("One two.", RESPONSE, "en", 0.0))
+    assert rig.send(SignOfLife(RESPONSE, "en")) == []
+
+
+def test_a_sign_of_life_that_is_not_wanted_any_more_is_none() -> None:
+    rig = Rig()
+    rig.scope.cancel()
+    assert rig.send(SignOfLife(RESPONSE, "en")) == []

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from s2s.tts.unspoken import NO_ANSWER, ONLY_SHOWN, is_answer, unspoken_phrase
+from s2s.core.messages import ResponseId
+from s2s.tts.unspoken import (
+    NO_ANSWER,
+    ONLY_SHOWN,
+    SIGN_LEVEL,
+    is_answer,
+    sign_phrase,
+    sign_tone,
+    unspoken_phrase,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +48,21 @@ def test_where_there_is_no_such_sentence_it_is_english() -> None:
 def test_both_sentences_are_there_in_every_language() -> None:
     assert NO_ANSWER.keys() == ONLY_SHOWN.keys()
     assert len({*NO_ANSWER.values(), *ONLY_SHOWN.values()}) == 2 * len(NO_ANSWER)
+
+
+def test_a_sign_of_life_is_said_in_a_language_of_the_voice() -> None:
+    assert sign_phrase("de-CH", ("en", "de")) == "Einen Moment."
+    assert sign_phrase("fr", ("en", "de")) == "One moment."
+    assert sign_phrase(None, ()) == "One moment."
+    assert sign_phrase("fi", ("fi",)) is None
+
+
+def test_a_sign_of_life_without_words_is_short_and_soft_and_ends_in_silence() -> None:
+    response = ResponseId("t", 0, 0, "r")
+    blocks = list(sign_tone(response, 24_000))
+    sound = np.concatenate([block.block for block in blocks])
+    assert {(block.response, block.text) for block in blocks} == {(response, "")}
+    assert {len(block.block) for block in blocks} == {512}
+    assert 0.03 < np.abs(sound).max() <= SIGN_LEVEL + 1e-6
+    assert 0.2 < len(sound) / 24_000 < 0.3
+    assert max(abs(sound[0]), abs(sound[-1])) < 1e-3
