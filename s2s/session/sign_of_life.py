@@ -7,7 +7,7 @@ from s2s.llm.first_words import AwaitedAnswer, FirstWords
 LEAST_S = 0.4
 """A model that was asked has at least so long, however long the person has waited before."""
 SOON_S = 0.7
-"""First words that are expected within this are waited for: a sign would delay them."""
+"""First words that are expected within this are waited for: docs/decisions/sign-of-life.md."""
 
 
 class SignOfLifeClock:
