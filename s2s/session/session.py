@@ -77,12 +77,7 @@ class Session:
         self._sender = Sender(self._playback, state, self.history.played)
         self._floor = AssistantFloor(transport, self._sender, recent, state, self.history.forget)
         self._gate = InputGate(config.turns.input, models.wake_word, state.events)
-        settings = TtsSettings(
-            self._playback.rate_hz,
-            speculative=config.speculative_tts,
-            sign="words" if config.sign_of_life == "words" else "sound",
-            real_time_factor=models.tts_rtf,
-        )
+        settings = _tts_settings(self._playback.rate_hz, config, models)
         waiting = sound_waiting(models.synthesizer, settings, self._playback)
         channels = Channels.open(clock, waiting)
         self._microphone = channels.microphone
@@ -223,6 +218,15 @@ def _llm(
         summarise=config.summarise,
         by_word=takes_words(models.synthesizer, models.tts_rtf),
         on_ending=channels.microphone.offer,
+    )
+
+
+def _tts_settings(rate_hz: int, config: SessionConfig, models: Models) -> TtsSettings:
+    return TtsSettings(
+        rate_hz,
+        speculative=config.speculative_tts,
+        sign="words" if config.sign_of_life == "words" else "sound",
+        real_time_factor=models.tts_rtf,
     )
 
 
