@@ -25,7 +25,7 @@ SOFT = 0.01
 """Peak below which nothing is said that would not be heard as well a moment later: -40 dB."""
 SOFT_WINDOWS = 12
 """So much of a soft room is heard at once, where nothing else goes on: 384 ms. Waking a thread for
-each message is a fifth of what a silent session takes."""
+each message is a fifth of what a silent session takes: docs/decisions/silent-sessions.md."""
 LOOK_S = 0.25
 """How often it is looked after an answer on its way while the client sends nothing."""
 

@@ -33,11 +33,11 @@ from s2s.core.untyped import is_object
 DATA = Path(__file__).parents[3] / "tests" / "data"
 RECORDINGS = ("goforward.wav", "librivox_0880.wav", "librivox_0930.wav")
 FRAME_S = 0.01
-SPEECH_DB = -35.0
+SPEECH_DB = -25.0
 """What is softer than the loudest frame by more is no speech: how a recording's end is found."""
 SETTLED_S = 0.5
 """Between the end of an answer and the next question."""
-GIVEN_UP_S = 30.0
+GIVEN_UP_S = 10.0
 """An answer that takes longer is counted as missing."""
 GAP_S = 0.05
 """A shorter silence inside an answer is not heard as one."""

@@ -280,3 +280,15 @@ def test_in_whatever_order_things_are_found_out_a_client_is_told_them_in_one(
         if last:
             assert any(isinstance(each, TurnCommitted) for each in own[: last[0]])
             assert not own[last[0] + 1 :]
+
+
+def test_who_answers_instead_takes_over_what_is_on_its_way_and_not_committed() -> None:
+    told = Told()
+    for number, answered in ((1, True), (2, False), (3, True), (4, True)):
+        told.telling.began(f"t{number}", 0)
+        told.telling.sent(turn(number), 1.0, answered=answered)
+    told.telling.committed(turn(4))
+    assert told.telling.take_over() == ["t1", "t3"]
+    assert told.telling.take_over() == []
+    told.telling.committed(turn(1))
+    assert told.telling.owed == ["t4"]
