@@ -31,8 +31,6 @@ class OtherVoice:
     name: str
     packages: Sequence[str]
     """As pip takes them."""
-    without: Sequence[str] = ()
-    """Packages that are installed without what they need, which is larger than their use here."""
 
     @property
     def program(self) -> Path:
@@ -56,15 +54,13 @@ def check_voice(voice: OtherVoice, folder: Path) -> Mapping[str, object]:
 
 def environment(voice: OtherVoice) -> Path:
     """The folder of its environment, made where it is missing."""
-    mark = "_".join([*voice.packages, *voice.without]).replace("/", "-").replace(">", "")
-    folder = home() / "test-voices" / f"{voice.name}-{mark[:100]}"
+    mark = "_".join(voice.packages).replace("/", "-").replace(">", "")
+    folder = home() / "test-voices" / f"{voice.name}-{mark}"
     if not (folder / "whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         _run([sys.executable, "-m", "venv", folder])
         pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
-        if voice.without:
-            _run([*pip, "--no-deps", *voice.without])
         _run([*pip, *voice.packages])
         behind = next((folder / "lib").glob("python*")) / "site-packages" / "behind.pth"
         behind.write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
