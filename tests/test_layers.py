@@ -82,7 +82,7 @@ TIMED_WAITS = {
     "testing.random_clients": "in simulated time",
     "bench.answer": "what the processor does is looked at now and then",
     "bench.peers.compare": "another engine that may hang",
-    "tts.qwen3.native.library": "a compiler that may hang",
+    "tts.qwen3.native.compiling": "a compiler that may hang",
 }
 """Modules that wait until a time has passed, and why each may. No stage's work is among them."""
 

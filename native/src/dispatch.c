@@ -6,9 +6,19 @@
 #include "codec_transformer.h"
 #include "codec_upsampler.h"
 
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+typedef struct { const char *name; int (*executes)(void); } Level;
+
+static int always(void)
+{
+    return 1;
+}
+
 /* --- what the processor has ------------------------------------------------------------------- */
 
-#if defined(S2S_ALL_LEVELS) && defined(__x86_64__)
+#if defined(__x86_64__)
 
 #include <cpuid.h>
 #include <stdint.h>
@@ -64,20 +74,16 @@ static int has_avx512_vnni(void)
            && has(cpuid(7, 0).c, AVX512_VNNI);
 }
 
-static int always(void)
-{
-    return 1;
-}
-
-static const struct { const char *name; int (*executes)(void); } levels[] = {
+static const Level known[] = {
     { "baseline", always },
     { "avx2", has_avx2 },
     { "avx2_vnni", has_avx2_vnni },
     { "avx512_vnni", has_avx512_vnni },
+    { "native", always },
 };
-#define LEVEL_NAMES "baseline avx2 avx2_vnni avx512_vnni"
+#define ALL_LEVELS "baseline avx2 avx2_vnni avx512_vnni"
 
-#elif defined(S2S_ALL_LEVELS) && defined(__aarch64__)
+#elif defined(__aarch64__)
 
 #if defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -128,36 +134,38 @@ static int has_i8mm(void)
 
 #endif
 
-static int always(void)
-{
-    return 1;
-}
-
-static const struct { const char *name; int (*executes)(void); } levels[] = {
+static const Level known[] = {
     { "neon", always },
     { "dotprod", has_dotprod },
     { "i8mm", has_i8mm },
+    { "native", always },
 };
-#define LEVEL_NAMES "neon dotprod i8mm"
+#define ALL_LEVELS "neon dotprod i8mm"
 
-#else /* one level, compiled for this very processor, or for any */
+#else
 
-static int always(void)
-{
-    return 1;
-}
-
-#define TEXT_OF(name) #name
-#define TEXT(name) TEXT_OF(name)
-#define LEVEL_NAMES TEXT(S2S_LEVEL)
-static const struct { const char *name; int (*executes)(void); } levels[]
-    = { { LEVEL_NAMES, always } };
+static const Level known[] = { { "native", always } };
+#define ALL_LEVELS "native"
 
 #endif
 
-/* ---------------------------------------------------------------------------------------------- */
+/* --- what this library has -------------------------------------------------------------------- */
 
-enum { LEVELS = sizeof levels / sizeof *levels };
+#if defined(S2S_ALL_LEVELS)
+static const char here[] = ALL_LEVELS;
+#else
+static const char here[] = TEXT(S2S_LEVEL); /* native: for the processor it was compiled on */
+#endif
+
+enum { LEVELS = sizeof known / sizeof *known };
+
+static int is_here(const char *level)
+{
+    size_t length = strlen(level);
+    for (const char *at = here; (at = strstr(at, level)); at += length)
+        if ((at == here || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return 1;
+    return 0;
+}
 
 int s2s_kernel_interface(void)
 {
@@ -166,20 +174,20 @@ int s2s_kernel_interface(void)
 
 const char *s2s_kernel_levels(void)
 {
-    return LEVEL_NAMES;
+    return here;
 }
 
 const char *s2s_kernel_best_level(void)
 {
     for (int at = LEVELS - 1; at >= 0; at--)
-        if (levels[at].executes()) return levels[at].name;
+        if (is_here(known[at].name) && known[at].executes()) return known[at].name;
     return NULL;
 }
 
 int s2s_kernel_executes(const char *level)
 {
     for (int at = 0; at < LEVELS; at++)
-        if (!strcmp(levels[at].name, level)) return levels[at].executes();
+        if (!strcmp(known[at].name, level) && is_here(level)) return known[at].executes();
     return -1;
 }
 

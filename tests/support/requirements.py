@@ -25,7 +25,7 @@ ON_REQUEST = {
 OF_THE_MACHINE = (
     "Windows",
     "only Linux",
-    "no AVX2",
+    "this processor",
     "no large pages",
     "the system does not move pages",
 )

@@ -125,10 +125,10 @@ def _qwen3(store: Store) -> Finding:
         f"{name}: {speed.real_time:.2f}, {speed.conditions}" for name, speed in found.speeds.items()
     )
     measured = f" (of real time here: {speeds})" if speeds else ""
-    if not found.compiler:
+    if not found.kernel:
         what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
         return Finding("warning", what, found.remedy)
-    return Finding("ok", f"qwen3: kernel compiled by {found.compiler}{measured}")
+    return Finding("ok", f"qwen3: {found.kernel}{measured}")
 
 
 def _others(config: Config) -> Iterator[Finding]:

@@ -10,16 +10,16 @@ from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
 from s2s.tts.qwen3.checkpoint.hub import PUBLISHED, PUBLISHED_SPEAKERS, local
 from s2s.tts.qwen3.checkpoint.spec import Kind, read_spec
 from s2s.tts.qwen3.errors import KernelError, Qwen3Error
-from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER
-from s2s.tts.qwen3.native.library import find_compiler
+from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER, KERNEL_FOLDER
+from s2s.tts.qwen3.native.library import described
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """What was found."""
 
-    compiler: str
-    """Command that compiles the kernel; "" where there is none."""
+    kernel: str
+    """Where the kernel comes from, and of which level it is; "" where there is none."""
     remedy: str
     """What to do when there is none; else ""."""
     speeds: Mapping[str, Speed]
@@ -30,7 +30,7 @@ def diagnose(home: Path) -> Diagnosis:
     """Looks, computes nothing."""
     speeds = CalibrationCache(home / CALIBRATION_FILE).speeds()
     try:
-        return Diagnosis(find_compiler()[0], "", speeds)
+        return Diagnosis(described(home / KERNEL_FOLDER), "", speeds)
     except KernelError as error:
         return Diagnosis("", str(error), speeds)
 

@@ -116,7 +116,7 @@ def test_what_is_measured_is_measured_in_turn() -> None:
 def test_only_what_was_asked_for_is_computed_where_it_can_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(native_backend, "find_compiler", lambda: ("cc",))
+    monkeypatch.setattr(native_backend, "require_kernel", lambda: ("cc",))
     found = candidates(Quants("q4_k_m"))
     assert "onnx" not in [backend.name for backend in found.backends]
     assert found.instead == ""
@@ -127,7 +127,7 @@ def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPa
     def no_compiler() -> tuple[str, ...]:
         raise KernelError("no C compiler")
 
-    monkeypatch.setattr(native_backend, "find_compiler", no_compiler)
+    monkeypatch.setattr(native_backend, "require_kernel", no_compiler)
     monkeypatch.setattr(GgmlBackend, "missing", lambda _: "no llama.cpp library")
     found = candidates(Quants("q4_k_m"))
     assert [backend.name for backend in found.backends] == ["onnx"]

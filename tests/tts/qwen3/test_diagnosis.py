@@ -12,21 +12,26 @@ from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
 from s2s.tts.qwen3.checkpoint.spec import Kind
 from s2s.tts.qwen3.diagnosis import diagnose, foresee
 from s2s.tts.qwen3.errors import KernelError
-from s2s.tts.qwen3.folders import CALIBRATION_FILE
+from s2s.tts.qwen3.folders import CALIBRATION_FILE, KERNEL_FOLDER
 
 
-def test_a_machine_without_a_compiler_is_told_how_to_get_one(
+def test_a_machine_without_a_kernel_is_told_how_to_get_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none() -> list[str]:
+    asked: list[Path] = []
+
+    def none(cache: Path) -> str:
+        asked.append(cache)
         raise KernelError("no C compiler: apt-get install gcc")
 
-    monkeypatch.setattr(diagnosis, "find_compiler", none)
+    monkeypatch.setattr(diagnosis, "described", none)
     found = diagnose(tmp_path)
-    assert (found.compiler, found.speeds) == ("", {})
+    assert (found.kernel, found.speeds) == ("", {})
     assert "apt-get install gcc" in found.remedy
-    monkeypatch.setattr(diagnosis, "find_compiler", lambda: ["cc", "-O3"])
-    assert (diagnose(tmp_path).compiler, diagnose(tmp_path).remedy) == ("cc", "")
+    assert asked == [tmp_path / KERNEL_FOLDER]
+    monkeypatch.setattr(diagnosis, "described", lambda _: "kernel installed, level avx2")
+    assert diagnose(tmp_path).kernel == "kernel installed, level avx2"
+    assert diagnose(tmp_path).remedy == ""
 
 
 def test_what_was_measured_here_is_shown(tmp_path: Path) -> None:

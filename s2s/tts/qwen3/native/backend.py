@@ -1,4 +1,4 @@
-"""The compiled kernel as a backend: the fastest on a processor, where there is a C compiler."""
+"""The compiled kernel as a backend: the fastest on a processor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from s2s.tts.qwen3.native.language import (
     open_predictor,
     open_talker,
 )
-from s2s.tts.qwen3.native.library import find_compiler
+from s2s.tts.qwen3.native.library import require_kernel
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _QUANTS = ("q4_k_m", "q5_k_m", "q6_k", "q8_0")
@@ -41,7 +41,7 @@ class NativeCore:
     """Talker and predictor on one thread pool."""
 
     def __init__(self, setting: Setting) -> None:
-        """Build or load the kernel. Raises KernelError."""
+        """Load the kernel, or compile it. Raises KernelError."""
         self._setting = setting
         self._pool = ThreadPool(setting.kernels, setting.threads)
         # Weak: a part that was moved elsewhere frees its weights.
@@ -73,9 +73,9 @@ class NativeCodec:
     """The codec on the compiled kernel."""
 
     def missing(self) -> str | None:
-        """A C compiler, if anything."""
+        """The kernel's wheel and a C compiler, if anything."""
         try:
-            find_compiler()
+            require_kernel()
         except KernelError as error:
             return str(error)
         return None
@@ -102,7 +102,7 @@ class NativeBackend:
     codec: CodecBackend = _CODEC
 
     def missing(self) -> str | None:
-        """A C compiler, or llama.cpp, which makes the K-quants."""
+        """The kernel, or llama.cpp, which makes the K-quants."""
         reason = self.codec.missing()
         if reason is None and not installed():
             reason = "no llama.cpp library: pip install xllamacpp"

@@ -74,6 +74,13 @@ _FUNCTIONS: Functions = {
     ),
 }
 
+_STRUCTURES: dict[str, type[Structure]] = {
+    "CodecTransformerLayer": _Layer,
+    "Upsample": _Upsample,
+    "CodecTransformerShape": _Shape,
+    "PackedWeights": PackedWeights,
+}
+
 
 class CodecTransformer:
     """The packed weights of one checkpoint and the memory it is computed in."""
@@ -101,7 +108,7 @@ class CodecTransformer:
                     "the onnx codec"
                 )
         self._pool, self._lib, self._spec = pool, pool.kernel, spec
-        bind(self._lib, _FUNCTIONS)
+        bind(self._lib, _FUNCTIONS, _STRUCTURES)
         weights = PreTransformerWeights(tensors, spec)
         self._memory = Memory(pool, _floats_needed(spec), _PART, origin, repr(spec))
         self._codebooks = self._memory.rows(

@@ -96,6 +96,14 @@ _FUNCTIONS: Functions = {
     ),
 }
 
+_STRUCTURES: dict[str, type[Structure]] = {
+    "ResidualUnit": _Unit,
+    "Block": _Block,
+    "CodecUpsamplerShape": _Shape,
+    "PackedWeights": PackedWeights,
+    "Snake": SnakeWeights,
+}
+
 
 class CodecUpsampler:
     """The packed weights of one checkpoint and the memory it is computed in."""
@@ -115,7 +123,7 @@ class CodecUpsampler:
         Raises KernelError when memory runs out, CodecError for a tensor of another shape.
         """
         self._pool, self._lib = pool, pool.kernel
-        bind(self._lib, _FUNCTIONS)
+        bind(self._lib, _FUNCTIONS, _STRUCTURES)
         self._states = list(upsampler_state(spec).values())
         self._padded = [padded(width) for _, width in self._states]
         self._latent = spec.latent_dim

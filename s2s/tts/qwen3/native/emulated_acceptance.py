@@ -3,12 +3,11 @@ draft tokens, by a function of the kernel that nothing else uses."""
 
 from __future__ import annotations
 
-import ctypes
 from ctypes import c_float, c_int, c_void_p
 
 import numpy as np
 
-from s2s.tts.qwen3.native.library import ChooseFrame, Functions, address, bind
+from s2s.tts.qwen3.native.library import ChooseFrame, Functions, KernelLibrary, address, bind
 
 _FUNCTIONS: Functions = {
     "choose_frame_at_rate": (
@@ -18,9 +17,9 @@ _FUNCTIONS: Functions = {
 }
 
 
-def emulated_acceptance(lib: ctypes.CDLL, groups: int, rate: float, seed: int = 0) -> ChooseFrame:
+def emulated_acceptance(lib: KernelLibrary, groups: int, rate: float, seed: int = 0) -> ChooseFrame:
     """``choose_frame_at_rate`` of emulated_acceptance.c in the place of ``choose_frame``."""
-    bind(lib, _FUNCTIONS)
+    bind(lib, _FUNCTIONS, {})
     random = np.random.Generator(np.random.PCG64(seed))
 
     def choose(

@@ -1,22 +1,19 @@
-"""The compiled kernel in ``native/src``: built once for this machine's processor, then loaded.
+"""The kernel as it is loaded: that of the wheel ``s2s-kernels``, or one that is compiled here.
 
-A machine without a C compiler has no kernel: asking for it raises an error that says why, and
-another backend has to be taken. Why there is one: docs/decisions/qwen3-own-kernel.md.
+A machine with neither the wheel nor a C compiler has no kernel: asking for it raises an error that
+says why, and another backend has to be taken. Why there is one: docs/decisions/qwen3-own-kernel.md;
+its levels: docs/kernels.md.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import logging
 import os
-import platform
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_size_t, c_void_p
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -24,32 +21,17 @@ from typing import ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from s2s.system.cpu import cpu_name
-from s2s.system.filelock import locked
 from s2s.tts.qwen3.errors import KernelError
+from s2s.tts.qwen3.native import wheel
+from s2s.tts.qwen3.native.compiling import NATIVE, Compilation, find_compiler, plan
 
-_HERE = Path(__file__).parent
-_INSTALLED = _HERE / "src"
-SOURCES = _INSTALLED if _INSTALLED.is_dir() else _HERE.parents[3] / "native" / "src"
-"""Inside the package where it was installed, beside it in a checkout."""
+log = logging.getLogger(__name__)
 
-
-def _flags(machine: str, level: str) -> tuple[str, ...]:
-    """Of flags.txt, whose lines are a machine, a level, and its flags."""
-    for line in (SOURCES / "flags.txt").read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if words[:2] == [machine, level]:
-            return tuple(words[2:])
-    raise KernelError(f"{SOURCES / 'flags.txt'} has no level {level} of {machine}")
-
-
-FLAGS = (*_flags("any", "common"), "-march=native", "-shared", "-pthread")
-LEVEL = "native"
-"""The level (level.h) of a library that is compiled here: for this very processor."""
+BUILD_VARIABLE, LEVEL_VARIABLE = "S2S_BUILD_KERNEL", "S2S_KERNEL_LEVEL"
+INTERFACE = 1
+"""S2S_INTERFACE of dispatch.h: which functions and structures there are."""
 FORKED = -3
 """FORKED of thread_pool.h."""
-_COMPILERS = ("cc", "gcc", "clang")
-_BUILD_S = 120.0
 
 
 class Shape(Structure):
@@ -149,6 +131,7 @@ _FUNCTIONS: Functions = {
     "distribution": (None, [c_void_p, c_int, POINTER(Sampling), c_void_p, c_void_p]),
     "instructions": (c_char_p, []),
 }
+_STRUCTURES = {"Shape": Shape, "Layer": Layer, "Sampling": Sampling, "Predictor": Predictor}
 
 
 def address(array: npt.NDArray[np.generic]) -> int:
@@ -156,36 +139,131 @@ def address(array: npt.NDArray[np.generic]) -> int:
     return array.__array_interface__["data"][0]
 
 
-@lru_cache(maxsize=2)
-def load_kernel(cache: Path) -> ctypes.CDLL:
-    """The kernel, built into ``cache`` at the first call on this machine.
+class KernelLibrary(ctypes.CDLL):
+    """A library of the kernel, whose functions are those of one level, by their names without it.
 
-    Raises KernelError when there is no compiler or it fails.
+    Its levels may be used side by side; what one has made is of no use to another.
     """
-    compiler, path = find_compiler(), kernel_path(cache)
-    if not path.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        with locked(cache / ".lock"):
-            if not path.is_file():
-                build(compiler, path)
-    return open_kernel(path)
+
+    def __init__(self, path: Path, level: str = "") -> None:
+        """level: the best that this processor executes if it is "". Raises KernelError."""
+        try:
+            super().__init__(str(path))
+        except OSError as error:
+            raise KernelError(f"{path} cannot be loaded ({error}): delete it") from error
+        try:
+            self.s2s_kernel_levels.restype = self.s2s_kernel_best_level.restype = c_char_p
+            self.s2s_kernel_size_of.restype = c_size_t
+            interface: int = self.s2s_kernel_interface()
+        except AttributeError as error:
+            raise KernelError(f"{path} is no kernel of s2s: {error}") from error
+        if interface != INTERFACE:
+            raise KernelError(
+                f"{path} has the functions of another version of s2s ({interface}; wanted "
+                f"{INTERFACE})"
+            )
+        best: bytes | None = self.s2s_kernel_best_level()
+        self.level = level or (best or b"").decode()
+        self.levels: list[str] = self.s2s_kernel_levels().decode().split()
+        executes: int = self.s2s_kernel_executes(self.level.encode())
+        if executes < 0:
+            raise KernelError(
+                f"{path} has no level {self.level!r} ({LEVEL_VARIABLE}); it has: "
+                f"{', '.join(self.levels)}"
+            )
+        if not executes:
+            raise KernelError(
+                f"this processor does not execute the level {self.level} ({LEVEL_VARIABLE}); the "
+                f"best it does is {(best or b'none').decode()}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The library of the wheel."""
+
+    path: Path
+    level: str
+    version: str
+
+    def library(self) -> Path:
+        """Where it lies."""
+        return self.path
+
+    def name(self) -> str:
+        """Tells it from every other kernel."""
+        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()[:16]
+        return f"{wheel.DISTRIBUTION}-{self.level}-{digest}"
+
+
+def choose(cache: Path) -> Installed | Compilation:
+    """The kernel that is loaded here; compiles nothing.
+
+    That of the wheel, or one that is compiled into ``cache``: where there is no wheel, where the
+    one there is is of another version, and when S2S_BUILD_KERNEL is 1. S2S_KERNEL_LEVEL names its
+    level. Raises KernelError when there is none to be had, or none of that level.
+    """
+    level = os.environ.get(LEVEL_VARIABLE, "").strip().lower()
+    path = None if _build_wished() else wheel.installed_library()
+    if path is None:
+        return plan(cache, level or NATIVE)
+    try:
+        return Installed(path, KernelLibrary(path, level).level, wheel.installed_version())
+    except KernelError as unfit:
+        if level:
+            raise
+        try:
+            planned = plan(cache)
+        except KernelError as error:
+            raise KernelError(f"{unfit}: pip install --upgrade {wheel.DISTRIBUTION}") from error
+        log.warning("%s: the kernel is compiled instead", unfit)
+        return planned
+
+
+def require_kernel() -> None:
+    """Raises KernelError where there is neither a wheel nor a compiler."""
+    if _build_wished() or wheel.installed_library() is None:
+        find_compiler()
+
+
+def described(cache: Path) -> str:
+    """What `choose` finds, in words. Raises as it does."""
+    found = choose(cache)
+    if isinstance(found, Installed):
+        version = f" {found.version}" if found.version else ""
+        return f"kernel installed ({wheel.DISTRIBUTION}{version}), level {found.level}"
+    done = "compiled" if found.path.is_file() else "to be compiled at the first start"
+    level = "this very processor" if found.level == NATIVE else f"level {found.level}"
+    return f"kernel {done} by {found.compiler[0]} for {level}"
+
+
+@lru_cache(maxsize=2)
+def load_kernel(cache: Path) -> KernelLibrary:
+    """The kernel, compiled into ``cache`` at the first call on this machine if it must be.
+
+    Raises KernelError when there is none to be had.
+    """
+    found = choose(cache)
+    return open_kernel(found.library(), found.level)
 
 
 @lru_cache(maxsize=2)
 def kernel_path(cache: Path) -> Path:
-    """Where it lies once it is built; its name tells it from every other one. Raises KernelError
-    when there is no compiler."""
-    return cache.absolute() / f"qwen3-{_content_hash(find_compiler())}.so"
+    """In ``cache``, under a name that tells it from every other one: where what belongs to it is
+    kept beside it. Raises KernelError when there is none to be had."""
+    found = choose(cache)
+    return found.path if isinstance(found, Compilation) else cache.absolute() / found.name()
 
 
-def open_kernel(path: Path) -> ctypes.CDLL:
-    """A library that `build` made. Raises KernelError when it cannot be loaded."""
-    try:
-        kernel = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise KernelError(f"{path} cannot be loaded ({error}): delete it") from error
-    bind(kernel, _FUNCTIONS)
+def open_kernel(path: Path, level: str = "") -> KernelLibrary:
+    """A library with its functions declared. Raises KernelError when it cannot be used here."""
+    kernel = KernelLibrary(path, level)
+    bind(kernel, _FUNCTIONS, _STRUCTURES)
     return kernel
+
+
+def _build_wished() -> bool:
+    return os.environ.get(BUILD_VARIABLE, "").strip() not in ("", "0")
 
 
 def require(status: int, otherwise: str) -> None:
@@ -200,58 +278,23 @@ def require(status: int, otherwise: str) -> None:
         raise KernelError(otherwise)
 
 
-def bind(kernel: ctypes.CDLL, functions: Functions) -> None:
-    """Declare functions of the library, by their names without level."""
+def bind(
+    kernel: KernelLibrary, functions: Functions, structures: Mapping[str, type[Structure]]
+) -> None:
+    """Declare functions of the library, by their names without level.
+
+    structures: those they take, by their names in C. Raises KernelError when the library lacks one
+    or knows it in another size.
+    """
+    for name, structure in structures.items():
+        size: int = kernel.s2s_kernel_size_of(name.encode())
+        wanted = ctypes.sizeof(structure)
+        if size != wanted:
+            raise KernelError(
+                f"the kernel's {name} has {size} bytes where {wanted} are wanted: it is of another "
+                "version of s2s"
+            )
     for name, (result, arguments) in functions.items():
-        function = getattr(kernel, f"s2s_{LEVEL}_{name}")
+        function = getattr(kernel, f"s2s_{kernel.level}_{name}")
         function.restype, function.argtypes = result, arguments
         setattr(kernel, name, function)
-
-
-def find_compiler() -> tuple[str, ...]:
-    """The command of a C compiler: ``CC``, or the first of the usual names that is installed.
-
-    Raises KernelError when there is none, or none that could make the kernel.
-    """
-    if sys.platform == "win32":
-        raise KernelError("the compiled kernel needs POSIX threads: not on Windows")
-    wanted = os.environ.get("CC")
-    if wanted:
-        return tuple(shlex.split(wanted))
-    for name in _COMPILERS:
-        found = shutil.which(name)
-        if found:
-            return (found,)
-    raise KernelError(
-        f"no C compiler was found ({', '.join(_COMPILERS)}): install one (Debian, Ubuntu: "
-        "apt-get install gcc; macOS: xcode-select --install), or name it in CC"
-    )
-
-
-def build(compiler: Sequence[str], path: Path, flags: Sequence[str] = FLAGS) -> None:
-    """Compile the kernel to ``path``, which appears whole or not at all.
-
-    Raises KernelError with the compiler's words when it fails.
-    """
-    sources = [str(file) for file in sorted(SOURCES.glob("*.c"))]
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        made = Path(scratch) / path.name
-        command = [*compiler, *flags, *sources, "-o", str(made), "-lm"]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_BUILD_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise KernelError(f"{compiler[0]} does not run: {error}") from error
-        if done.returncode:
-            words = done.stderr.strip().splitlines()
-            raise KernelError(f"{compiler[0]} failed: " + (words[0] if words else "no message"))
-        os.replace(made, path)
-
-
-def _content_hash(compiler: Sequence[str]) -> str:
-    """Of sources, flags, compiler and processor: a change of any needs a new build."""
-    digest = hashlib.sha256(repr((compiler, FLAGS, platform.machine(), cpu_name())).encode())
-    for file in sorted(SOURCES.iterdir()):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]

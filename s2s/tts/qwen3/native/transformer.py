@@ -39,7 +39,8 @@ class ThreadPool:
     """The kernel's thread pool. Idle threads sleep."""
 
     def __init__(self, cache: Path, threads: int) -> None:
-        """The kernel is built into ``cache`` if it is not there. Raises KernelError."""
+        """The kernel is compiled into ``cache`` if it must be and is not there. Raises
+        KernelError."""
         self.kernel = kernel.load_kernel(cache)
         self.kernel_path = kernel.kernel_path(cache)
         """Names it, and says beside what packed weights are kept."""

@@ -28,9 +28,9 @@ def test_it_needs_a_compiler_and_llama_cpp(monkeypatch: pytest.MonkeyPatch) -> N
     def none() -> list[str]:
         raise KernelError("no C compiler")
 
-    monkeypatch.setattr(module, "find_compiler", lambda: ["cc"])
+    monkeypatch.setattr(module, "require_kernel", lambda: ["cc"])
     monkeypatch.setattr(module, "installed", list)
     assert "xllamacpp" in str(NativeBackend().missing())
-    monkeypatch.setattr(module, "find_compiler", none)
+    monkeypatch.setattr(module, "require_kernel", none)
     assert NativeBackend().missing() == "no C compiler"
     assert NativeBackend().codec.missing() == "no C compiler"

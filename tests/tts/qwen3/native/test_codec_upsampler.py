@@ -23,20 +23,13 @@ from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native import transformer as stack
 from s2s.tts.qwen3.native.codec_upsampler import CodecUpsampler
-from s2s.tts.qwen3.native.library import find_compiler
+from s2s.tts.qwen3.native.compiling import levels
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 FRAMES = 12
 
 
 STEPS = 4  # of a frame that go into the upsampling decoder
-
-
-UNITS = {
-    "SSE2": ["-O2"],
-    "AVX2": ["-O2", "-mavx2", "-mfma", "-mf16c"],
-    "native": ["-march=native"],
-}
 
 
 Tiny = Callable[[str], Path]
@@ -61,23 +54,19 @@ def latents(spec: CodecDecoderSpec) -> Floats:
     return random.standard_normal((FRAMES * STEPS, spec.latent_dim), dtype=np.float32)
 
 
-@pytest.fixture(scope="module", params=UNITS)
+@pytest.fixture(scope="module", params=["native", *levels()])
 def unit_cache(
-    request: pytest.FixtureRequest, kernel_cache: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, kernel_cache: Path, leveled_kernel: Callable[[str], Path]
 ) -> Iterator[Path]:
-    """Where `ThreadPool` finds the kernel for one vector unit."""
-    if request.param == "native":
+    """Where `ThreadPool` finds the kernel, as it is loaded here and of each of its levels."""
+    level: str = request.param
+    if level == "native":
         yield kernel_cache
         return
-    info = Path("/proc/cpuinfo")
-    if request.param == "AVX2" and not (info.is_file() and "avx2" in info.read_text()):
-        pytest.skip("no AVX2 here")
-    path = tmp_path_factory.mktemp("unit") / "kernel.so"
-    common = [flag for flag in kernel.FLAGS if flag not in ("-march=native", "-O3")]
-    kernel.build(find_compiler(), path, [*common, *UNITS[request.param]])
+    path = leveled_kernel(level)
 
     def load(_: Path) -> ctypes.CDLL:
-        return kernel.open_kernel(path)
+        return kernel.open_kernel(path, level)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stack.kernel, "load_kernel", load)

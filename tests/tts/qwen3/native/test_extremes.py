@@ -11,7 +11,7 @@ from s2s.core.arrays import Floats
 from s2s.tts.qwen3.checkpoint import gguf
 from s2s.tts.qwen3.checkpoint.gguf import GGUFFile, NewTensor
 from s2s.tts.qwen3.checkpoint.quant import TYPES
-from s2s.tts.qwen3.native.library import FLAGS
+from s2s.tts.qwen3.native.compiling import common_flags
 from s2s.tts.qwen3.native.transformer import Matrices, Stored, ThreadPool
 
 
@@ -54,4 +54,4 @@ def test_a_very_wide_row_is_no_crash(pool: ThreadPool, tmp_path: Path) -> None:
 
 
 def test_the_compiler_refuses_what_is_sized_at_run_time_on_the_stack() -> None:
-    assert "-Werror=vla" in FLAGS
+    assert "-Werror=vla" in common_flags()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,8 @@ from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3.checkpoint.quant import TYPES, TensorType, dequantize, quantize
 from s2s.tts.qwen3.ggml.library import k_quantize, library
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.library import address, find_compiler, load_kernel
+from s2s.tts.qwen3.native.compiling import levels
+from s2s.tts.qwen3.native.library import address, load_kernel
 
 ROWS, COLUMNS = 37, 512
 
@@ -29,34 +29,15 @@ K_QUANTS = ["q4_k", "q5_k", "q6_k"]
 Product = Callable[[Floats], Floats]
 
 
-UNITS = {
-    "SSE2": ["-O2"],
-    "AVX2": ["-mavx2", "-mfma", "-mf16c"],
-    "native": ["-march=native"],
-}
-
-
-@lru_cache
-def has(flag: str) -> bool:
-    info = Path("/proc/cpuinfo")
-    return info.is_file() and flag in info.read_text()
-
-
-@pytest.fixture(scope="module", params=UNITS)
+@pytest.fixture(scope="module", params=["native", *levels()])
 def lib(
-    request: pytest.FixtureRequest, kernel_cache: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, kernel_cache: Path, leveled_kernel: Callable[[str], Path]
 ) -> ctypes.CDLL:
-    """The kernel for one vector unit."""
-    if request.param == "native":
+    """The kernel as it is loaded here, and each of its levels."""
+    level: str = request.param
+    if level == "native":
         return load_kernel(kernel_cache)
-    if request.param == "AVX2" and not (has("avx2") and has("fma") and has("f16c")):
-        pytest.skip("no AVX2 here")
-    path = tmp_path_factory.mktemp("unit") / "kernel.so"
-    common = [flag for flag in kernel.FLAGS if flag not in ("-march=native", "-O3")]
-    kernel.build(find_compiler(), path, [*common, "-O2", *UNITS[request.param]])
-    found = kernel.open_kernel(path)
-    assert found.instructions().decode() == request.param
-    return found
+    return kernel.open_kernel(leveled_kernel(level), level)
 
 
 def weights(seed: int = 0) -> Floats:
