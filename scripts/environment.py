@@ -24,6 +24,12 @@ MIN_PYTHON = (3, 11)
 NO_WHEEL = "docopt"
 """Pure Python that has no wheel (num2words, a test extra, wants it): the one source package."""
 
+KERNEL_WHEEL = "S2S_KERNEL_WHEEL"
+"""A variable that says where the wheel of the compiled kernel for Qwen3-TTS is: a folder of wheels,
+a wheel, the address of one, or `index`. Without it the kernel is compiled at the first start. The
+index is never asked unasked: a name that is not published yet could be anybody's there."""
+KERNEL = "s2s-kernels"
+
 PORTAUDIO_COMMANDS = {
     "apt-get": "sudo apt-get install libportaudio2",
     "dnf": "sudo dnf install portaudio",
@@ -57,20 +63,28 @@ def prepare(extras: Sequence[str]) -> bool:
 
     Returns whether anything had to be installed. Ends the program when that fails.
     """
-    wanted = {"key": _key(), "extras": sorted(set(extras) | set(_installed_extras()))}
+    extras = sorted(set(extras) | set(_installed_extras()))
+    wanted = {"key": _key(), "extras": extras, "kernel": _kernel_wheel()}
     if _stamp() == wanted and python().is_file():
         return False
     STAMP.unlink(missing_ok=True)
     if not _usable():
         say(f"Making a virtual environment in {VENV}")
         _run([sys.executable, "-m", "venv", "--clear", str(VENV)], _venv_hint())
-    names = ",".join(wanted["extras"])
+    names = ",".join(extras)
     say(f"Installing s2s[{names}] into it, wheels only. Once; this takes a minute or so.")
     pip = [str(python()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _run(
         [*pip, "--only-binary=:all:", f"--no-binary={NO_WHEEL}", "--editable", f"{ROOT}[{names}]"],
         "The packages could not be installed. Is there a network? The lines above say more.",
     )
+    if wanted["kernel"]:
+        say(f"Installing the kernel for Qwen3-TTS from {wanted['kernel']}")
+        failure = f"{KERNEL_WHEEL} is {wanted['kernel']}: it could not be installed. Without it the"
+        _run(
+            [*pip, "--only-binary=:all:", "--no-deps", *_kernel_source(wanted["kernel"])],
+            f"{failure} kernel is compiled at the first start, by a C compiler.",
+        )
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")
     return True
 
@@ -103,6 +117,20 @@ def _installed_extras() -> list[str]:
     """The extras of the last installation: they stay, so that one script undoes no other."""
     extras: Any = _stamp().get("extras", [])
     return list(map(str, extras))
+
+
+def _kernel_wheel() -> str:
+    """What S2S_KERNEL_WHEEL says now, or said when there was an installation; "" for nothing."""
+    return os.environ.get(KERNEL_WHEEL, "").strip() or str(_stamp().get("kernel", ""))
+
+
+def _kernel_source(wheel: str) -> list[str]:
+    """What pip is told of it."""
+    if wheel == "index":
+        return [KERNEL]
+    if Path(wheel).is_dir():
+        return ["--no-index", "--find-links", wheel, KERNEL]
+    return [wheel]
 
 
 def _usable() -> bool:

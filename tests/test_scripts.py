@@ -65,6 +65,57 @@ def test_an_older_python_can_read_them_to_say_that_it_is_too_old(name: str):
     ast.parse((SCRIPTS / name).read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
+@pytest.fixture(autouse=True)
+def no_wheel_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("S2S_KERNEL_WHEEL", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("index", ["s2s-kernels"]),
+        ("https://localhost/s2s.whl", ["https://localhost/s2s.whl"]),
+        ("{folder}", ["--no-index", "--find-links", "{folder}", "s2s-kernels"]),
+    ],
+)
+def test_the_kernels_wheel_is_installed_from_where_it_was_said_to_be(
+    where: str,
+    told: list[str],
+    environment: ModuleType,
+    runs: list[list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    where, *told = (word.format(folder=tmp_path) for word in (where, *told))
+    environment.prepare(["embedded"])
+    assert not any("s2s-kernels" in command for command in runs), "nobody asked for it"
+    runs.clear()
+    monkeypatch.setenv("S2S_KERNEL_WHEEL", where)
+    assert environment.prepare(["embedded"]) is True
+    assert runs[-1][-len(told) :] == told
+    assert {"--only-binary=:all:", "--no-deps"} <= set(runs[-1])
+    monkeypatch.delenv("S2S_KERNEL_WHEEL")
+    assert environment.prepare(["embedded"]) is False, "it stays"
+
+
+def test_a_kernels_wheel_that_is_not_there_ends_it_with_what_happens_without(
+    environment: ModuleType, runs: list[list[str]], monkeypatch: pytest.MonkeyPatch
+):
+    run = subprocess.run
+
+    def fail(command: list[str], **settings: object) -> subprocess.CompletedProcess[str]:
+        done = run(command, **settings)
+        return subprocess.CompletedProcess(
+            command, 1 if command[-1] == "gone.whl" else 0, done.stdout
+        )
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    monkeypatch.setenv("S2S_KERNEL_WHEEL", "gone.whl")
+    with pytest.raises(SystemExit, match=r"S2S_KERNEL_WHEEL is gone\.whl.*compiled at the first"):
+        environment.prepare(["embedded"])
+    assert not environment.STAMP.exists()
+
+
 def test_the_first_time_installs_and_the_second_does_nothing(
     environment: ModuleType, runs: list[list[str]], capsys: pytest.CaptureFixture[str]
 ):

@@ -163,6 +163,8 @@ class KernelLibrary(ctypes.CDLL):
                 f"{INTERFACE})"
             )
         best: bytes | None = self.s2s_kernel_best_level()
+        if not level and best is None:
+            raise KernelError(f"this processor executes no level of {path}")
         self.level = level or (best or b"").decode()
         self.levels: list[str] = self.s2s_kernel_levels().decode().split()
         executes: int = self.s2s_kernel_executes(self.level.encode())

@@ -6,6 +6,7 @@ import ctypes.util
 import importlib
 import logging
 import shutil
+import subprocess
 from collections.abc import Callable
 from ctypes import Structure, c_int
 from pathlib import Path
@@ -19,6 +20,7 @@ from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native.compiling import Compilation, find_compiler, levels
 from s2s.tts.qwen3.native.library import (
     Installed,
+    KernelLibrary,
     bind,
     choose,
     described,
@@ -121,17 +123,19 @@ def test_a_level_that_the_library_lacks_is_refused(
         choose(tmp_path)
 
 
-@pytest.mark.usefixtures("no_wheel")
 def test_a_level_that_the_processor_lacks_is_refused(
-    executed_levels: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    executed_levels: list[str], tmp_path: Path
 ) -> None:
     lacking = [level for level in levels() if level not in executed_levels]
     if not lacking:
         pytest.skip("this processor executes all levels")
-    monkeypatch.setenv(kernel.LEVEL_VARIABLE, lacking[0])
-    found = choose(tmp_path / "kernels")
+    path = tmp_path / "kernel.so"
+    command = [*find_compiler(), f"-DS2S_LEVEL={lacking[0]}", "-shared", "-fPIC"]
+    subprocess.run([*command, compiling.SOURCES / "dispatch.c", "-o", path], check=True)
     with pytest.raises(KernelError, match=f"does not execute the level {lacking[0]}"):
-        open_kernel(found.library(), found.level)
+        KernelLibrary(path, lacking[0])
+    with pytest.raises(KernelError, match="executes no level of"):
+        KernelLibrary(path)
 
 
 def test_a_wheel_of_another_version_is_named_and_compiled_instead(
