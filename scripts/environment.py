@@ -63,8 +63,8 @@ def prepare(extras: Sequence[str]) -> bool:
 
     Returns whether anything had to be installed. Ends the program when that fails.
     """
-    extras = sorted(set(extras) | set(_installed_extras()))
-    wanted = {"key": _key(), "extras": extras, "kernel": _kernel_wheel()}
+    kernel, extras = _kernel_wheel(), sorted(set(extras) | set(_installed_extras()))
+    wanted = {"key": _key(), "extras": extras, "kernel": kernel}
     if _stamp() == wanted and python().is_file():
         return False
     STAMP.unlink(missing_ok=True)
@@ -78,12 +78,12 @@ def prepare(extras: Sequence[str]) -> bool:
         [*pip, "--only-binary=:all:", f"--no-binary={NO_WHEEL}", "--editable", f"{ROOT}[{names}]"],
         "The packages could not be installed. Is there a network? The lines above say more.",
     )
-    if wanted["kernel"]:
-        say(f"Installing the kernel for Qwen3-TTS from {wanted['kernel']}")
-        failure = f"{KERNEL_WHEEL} is {wanted['kernel']}: it could not be installed. Without it the"
+    if kernel:
+        say(f"Installing the kernel for Qwen3-TTS from {kernel}")
         _run(
-            [*pip, "--only-binary=:all:", "--no-deps", *_kernel_source(wanted["kernel"])],
-            f"{failure} kernel is compiled at the first start, by a C compiler.",
+            [*pip, "--only-binary=:all:", "--no-deps", *_kernel_source(kernel)],
+            f"{KERNEL_WHEEL} is {kernel}: it could not be installed. Without it the kernel is "
+            "compiled at the first start, by a C compiler.",
         )
     STAMP.write_text(json.dumps(wanted), encoding="utf-8")
     return True

@@ -14,7 +14,7 @@ from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.interfaces import Stopped
-from s2s.tts.qwen3.native.library import load_kernel
+from s2s.tts.qwen3.native.library import BUILD_VARIABLE, load_kernel
 
 GOLDEN = Path(__file__).parents[3] / "data" / "qwen3" / "codec_decoder.npz"
 
@@ -128,6 +128,7 @@ def test_without_a_compiler_there_is_none(
     folder: Path, graphs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_kernel.cache_clear()
+    monkeypatch.setenv(BUILD_VARIABLE, "1")  # whether a wheel is installed or not
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(KernelError, match="no C compiler"):
