@@ -181,7 +181,7 @@ class KernelLibrary(ctypes.CDLL):
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledKernel:
     """The library of the wheel."""
 
     path: Path
@@ -198,7 +198,7 @@ class Installed:
         return f"{wheel.DISTRIBUTION}-{self.level}-{digest}"
 
 
-def choose(cache: Path) -> Installed | Compilation:
+def choose(cache: Path) -> InstalledKernel | Compilation:
     """The kernel that is loaded here; compiles nothing.
 
     That of the wheel, or one that is compiled into ``cache``: where there is no wheel, where the
@@ -210,7 +210,7 @@ def choose(cache: Path) -> Installed | Compilation:
     if path is None:
         return plan(cache, level or NATIVE)
     try:
-        return Installed(path, KernelLibrary(path, level).level, wheel.installed_version())
+        return InstalledKernel(path, KernelLibrary(path, level).level, wheel.installed_version())
     except KernelError as unfit:
         if level:
             raise
@@ -231,7 +231,7 @@ def require_kernel() -> None:
 def described(cache: Path) -> str:
     """What `choose` finds, in words. Raises as it does."""
     found = choose(cache)
-    if isinstance(found, Installed):
+    if isinstance(found, InstalledKernel):
         version = f" {found.version}" if found.version else ""
         return f"kernel installed ({wheel.DISTRIBUTION}{version}), level {found.level}"
     done = "compiled" if found.path.is_file() else "to be compiled at the first start"

@@ -19,7 +19,7 @@ from s2s.tts.qwen3.native import compiling
 from s2s.tts.qwen3.native import library as kernel
 from s2s.tts.qwen3.native.compiling import Compilation, find_compiler, levels
 from s2s.tts.qwen3.native.library import (
-    Installed,
+    InstalledKernel,
     KernelLibrary,
     bind,
     choose,
@@ -86,7 +86,7 @@ def test_the_wheel_is_taken_where_it_is_installed(
 ) -> None:
     no_compiler(monkeypatch)
     found = choose(tmp_path)
-    assert found == Installed(package / "libs2s_kernels.so", LEVEL, "")
+    assert found == InstalledKernel(package / "libs2s_kernels.so", LEVEL, "")
     assert described(tmp_path) == f"kernel installed (s2s-kernels), level {LEVEL}"
     opened = open_kernel(found.library(), found.level)
     assert (opened.levels, opened.frame_uniforms(15, 2)) == ([LEVEL], 75)
