@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import types
@@ -147,22 +148,28 @@ def test_the_echo_of_the_last_conversation_is_shown(settings: Config, store: Sto
     assert any("23 dB of echo cancelled" in what for what in shown)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows compiles no kernel")
 def test_qwen3_says_what_computes_it(
-    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+    settings: Config, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from s2s.tts import qwen3
 
     chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
     monkeypatch.setattr(registry, "missing", lambda _: ())
-    monkeypatch.setenv("CC", "my-cc")
+    compiler = tmp_path / "my-cc"
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o700)
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("S2S_BUILD_KERNEL", "1")  # whether a wheel is installed or not
     speed = qwen3.Speed(2, 0, 40.0, 0.0, 22.4)
     conditions = replace(speed.conditions, measured="2026-11-30 09:10 UTC")
     speed = replace(speed, conditions=conditions)
     qwen3.CalibrationCache(store.root / qwen3.CALIBRATION_FILE).keep_speed("0.6b q4_k_m", speed)
     (found,) = [f for f in doctor.findings(chosen, store) if "qwen3: kernel" in f.what]
     assert found.what == (
-        "qwen3: kernel compiled by my-cc (of real time here: 0.6b q4_k_m: 0.78, "
-        "measured 2026-11-30 09:10 UTC, nothing else computed)"
+        f"qwen3: kernel to be compiled at the first start by {compiler} for this very processor "
+        "(of real time here: 0.6b q4_k_m: 0.78, measured 2026-11-30 09:10 UTC, nothing else "
+        "computed)"
     )
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", "")
