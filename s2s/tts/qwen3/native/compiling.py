@@ -142,7 +142,6 @@ def _compile(command: Sequence[str]) -> str:
     return done.stdout
 
 
-@lru_cache(maxsize=8)
 def _native_flags(compiler: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """What makes a compiler use all that this processor has, and what it then takes it to have."""
     for flag in _FOR_THIS_PROCESSOR:
@@ -158,7 +157,6 @@ def _level_flags(compiler: tuple[str, ...], level: str) -> tuple[tuple[str, ...]
     return flags, _macros(compiler, flags)
 
 
-@lru_cache(maxsize=8)
 def _macros(compiler: tuple[str, ...], flags: tuple[str, ...]) -> str:
     """What a compiler defines by itself: its version, and a word for each set of instructions."""
     return _compile([*compiler, *flags, "-dM", "-E", "-x", "c", os.devnull])

@@ -162,6 +162,7 @@ class KernelLibrary(ctypes.CDLL):
                 f"{path} has the functions of another version of s2s ({interface}; wanted "
                 f"{INTERFACE})"
             )
+        self.path = path
         best: bytes | None = self.s2s_kernel_best_level()
         if not level and best is None:
             raise KernelError(f"this processor executes no level of {path}")

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.qwen3.errors import KernelError
-from s2s.tts.qwen3.native import compiling
 from s2s.tts.qwen3.native.compiling import SOURCES, build, common_flags, find_compiler, levels, plan
 from s2s.tts.qwen3.native.library import load_kernel
 
@@ -32,8 +31,6 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compiler:
         script.write_text(f"#!/bin/sh\n{lines}\n")
         script.chmod(script.stat().st_mode | stat.S_IEXEC)
         monkeypatch.setenv("CC", str(script))
-        compiling._native_flags.cache_clear()
-        compiling._macros.cache_clear()
         return script
 
     return make
@@ -117,7 +114,7 @@ def test_flags_of_every_level_promise_bits_and_the_stack() -> None:
 @pytest.mark.skipif(shutil.which("nm") is None, reason="Windows has no nm")
 def test_only_names_of_its_own_are_seen_from_outside(kernel_cache: Path) -> None:
     library = load_kernel(kernel_cache)
-    command = ["nm", "--dynamic", "--defined-only", library._name]
+    command = ["nm", "--dynamic", "--defined-only", library.path]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     names = {line.split()[-1] for line in told.splitlines()}
     marked: set[str] = set()
