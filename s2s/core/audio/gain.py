@@ -54,9 +54,10 @@ class Raised:
     gain_db: float
 
 
-def speech_level_db(samples: Block, rate_hz: int) -> float:
-    """The level in dB that the loudest 30 ms frames of float32 [samples] reach for half a second
-    in all; of a shorter recording, its least loud one. -inf for silence or no samples."""
+def speech_level_db(samples: Block, rate_hz: int, loud_s: float = _LOUD_S) -> float:
+    """The level in dB that the loudest 30 ms frames of float32 [samples] reach for half a second,
+    or `loud_s`, in all; of a shorter recording, its least loud one. -inf for silence or no samples.
+    """
     frame = max(1, int(_FRAME_S * rate_hz))
     count = len(samples) // frame
     if not count:
@@ -65,7 +66,7 @@ def speech_level_db(samples: Block, rate_hz: int) -> float:
     power = np.square(frames, dtype=np.float64).mean(axis=1) - np.square(
         frames.mean(axis=1, dtype=np.float64)
     )
-    index = max(0, count - int(_LOUD_S / _FRAME_S))
+    index = max(0, count - int(loud_s / _FRAME_S))
     loud = float(np.partition(power, index)[index])
     return 10.0 * float(np.log10(loud)) if loud > 0.0 else float("-inf")
 

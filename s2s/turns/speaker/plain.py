@@ -23,6 +23,9 @@ FLOOR_S = 4.0
 """The noise floor is the middle of so many seconds without speech: short enough for a fan that is
 switched on."""
 SILENCE_DB = -100.0
+SHORT_S, SHORT_DB = 0.15, 6.0
+"""The loudest part of speech that is short, and how much less it counts: of longer speech and of
+steady noise it then says nothing."""
 USUAL_WEIGHT = 0.3
 """Of a new turn in the level that is usual: after three turns the first counts for a third."""
 
@@ -88,8 +91,11 @@ def _level_db(block: Block) -> float:
 
 
 def turn_level_db(audio: Block) -> float:
-    """Level of the speech in a turn, float32 [samples] at 16 kHz."""
-    return max(SILENCE_DB, speech_level_db(audio, PIPELINE_HZ))
+    """Level of the speech in a turn, float32 [samples] at 16 kHz. A turn has silence around its
+    speech: of a "yes", which is shorter than what the level is usually taken from, that would be
+    the level."""
+    short_db = speech_level_db(audio, PIPELINE_HZ, SHORT_S) - SHORT_DB
+    return max(SILENCE_DB, speech_level_db(audio, PIPELINE_HZ), short_db)
 
 
 def why_not_answered(turn: Plainness, config: LevelConfig) -> str | None:

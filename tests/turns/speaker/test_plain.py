@@ -84,3 +84,16 @@ def test_the_usual_level_follows_what_was_answered() -> None:
 
 def test_silence_has_a_level() -> None:
     assert turn_level_db(np.zeros(16_000, dtype=np.float32)) == -100.0
+
+
+@pytest.mark.parametrize("speech_s", [0.18, 0.25, 0.4, 0.6, 1.5])
+def test_a_short_word_is_as_loud_as_it_was_said(speech_s: float) -> None:
+    rng = np.random.default_rng(3)
+    noise = (0.001 * rng.standard_normal(16_000 * 2)).astype(np.float32)  # -60 dB
+    said = noise.copy()
+    at = np.arange(int(16_000 * speech_s))
+    said[8_000 : 8_000 + len(at)] += (0.3 * np.sin(2 * np.pi * 180 / 16_000 * at)).astype(
+        np.float32
+    )
+    assert -21.0 < turn_level_db(said[: 8_000 + len(at) + 1_024]) < -12.0
+    assert turn_level_db(noise) == pytest.approx(-60.0, abs=1.0)
