@@ -1,12 +1,14 @@
 """What the wire takes between a voice and its client: first sound, and silence after a decision.
 
     python -m s2s.bench.load.wire --rounds 20
+    python -m s2s.bench.load.wire --rounds 20 --call
 
 Conversations in real time, in this process, over the protocol and a real session; the models only
 take time. In each round a question is answered at length, and somebody speaks over the answer.
 Measured: from the first chunk that the voice made to the message with its first sound, and from the
-decision to interrupt to the last message with sound of that answer. Prints a table and, last, one
-JSON line.
+decision to interrupt to the last message with sound of that answer. With `--call` it is packets of
+a WebRTC call, paced by the server, in the place of messages. Prints a table and, last, one JSON
+line.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from s2s.bench.conditions import Conditions
-from s2s.core.audio import to_int16
+from s2s.core.audio import Block, to_int16
 from s2s.core.clock import SystemClock
 from s2s.core.control import Answering, Hearing, SessionControl
 from s2s.core.events import Event, EventSink, TurnBegan, to_all
@@ -43,6 +45,7 @@ from s2s.testing.simulator import (
 )
 from s2s.transport.client_transport import ClientTransport
 from s2s.transport.realtime.connection import ConnectionRequest, RealtimeService
+from s2s.transport.realtime.server_playback import ServerPlayback
 from s2s.tts.base import AudioChunk
 
 LONG = "This is a sentence of an answer that goes on for quite a while. " * 6
@@ -157,10 +160,41 @@ def service(client: _Client) -> RealtimeService:
     )
 
 
-async def one_round() -> WireTimes:
+class _TimedCall:
+    """The sound of a call without a network: packets are taken when they leave."""
+
+    def __init__(self, client: _Client) -> None:
+        from s2s.transport.webrtc.tracks import AnswerTrack
+
+        self._client = client
+        self._playback: ServerPlayback | None = None
+        self._sounded = False
+        self._track = AnswerTrack(self._frame)
+
+    def attach(self, playback: ServerPlayback, hear: Callable[[Block], bool]) -> None:
+        self._playback = playback
+
+    def _frame(self) -> Block | None:
+        frame = None if self._playback is None else self._playback.frame()
+        self._sounded = frame is not None
+        return frame
+
+    async def take(self) -> None:
+        """Take packets until it is cancelled."""
+        while True:
+            await self._track.recv()
+            if self._sounded:
+                self._client.times.sent_s.append(time.perf_counter())
+                self._client.sounds.set()
+
+
+async def one_round(*, call: bool = False) -> WireTimes:
     """Ask, listen, speak over the answer; the connection is new each time."""
     client = _Client()
-    life = asyncio.create_task(service(client).converse(client, ConnectionRequest()))
+    sound = _TimedCall(client) if call else None
+    request = ConnectionRequest(call=sound)
+    life = asyncio.create_task(service(client).converse(client, request))
+    taking = asyncio.create_task(sound.take()) if sound is not None else None
     detection = {"type": "server_vad", "create_response": False}
     audio = {"input": {"turn_detection": detection}}
     client.say("session.update", session={"type": "realtime", "audio": audio})
@@ -181,17 +215,22 @@ async def one_round() -> WireTimes:
     await client.done.wait()
     client.incoming.put_nowait(None)
     await life
+    if taking is not None:
+        taking.cancel()
+        await asyncio.gather(taking, return_exceptions=True)
     return client.times
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m s2s.bench.load.wire", description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
-    rounds: int = parser.parse_args(argv).rounds
+    parser.add_argument("--call", action="store_true", help="packets of a call, not messages")
+    options = parser.parse_args(argv)
+    rounds: int = options.rounds
     first: list[float] = []
     late: list[float] = []
     for _ in range(rounds):
-        times = asyncio.run(one_round())
+        times = asyncio.run(one_round(call=options.call))
         assert times.made_s is not None
         assert times.decided_s is not None
         first.append(1000 * (times.sent_s[0] - times.made_s))

@@ -9,10 +9,13 @@ import pytest
 from s2s.bench.load import wire
 
 
+@pytest.mark.parametrize("beside", [[], ["--call"]])
 def test_a_round_is_timed_from_the_voice_and_from_the_decision(
-    capsys: pytest.CaptureFixture[str],
+    beside: list[str], capsys: pytest.CaptureFixture[str]
 ):
-    assert wire.main(["--rounds", "1"]) == 0
+    if beside:
+        pytest.importorskip("aiortc")
+    assert wire.main(["--rounds", "1", *beside]) == 0
     *table, line = capsys.readouterr().out.strip().splitlines()
     assert [row.split("  ")[0] for row in table[1:]] == [
         "first sound behind its chunk",

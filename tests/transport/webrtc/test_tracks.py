@@ -14,6 +14,7 @@ from s2s.core.audio import Block, from_int16, to_int16
 from s2s.testing.simulator import tone
 from s2s.transport.realtime.server_playback import CALL_HZ, FRAME_SAMPLES, ServerPlayback
 from s2s.transport.webrtc.tracks import (
+    SILENT_EVERY,
     SILENT_PACKET,
     TAIL_FRAMES,
     AnswerTrack,
@@ -53,21 +54,23 @@ def test_a_voice_is_opus_and_silence_costs_no_encoding() -> None:
     assert float(np.abs(decoded([SILENT_PACKET] * 5)).max()) == 0.0
 
 
-def test_a_packet_leaves_each_20_ms_with_its_time_whatever_is_said() -> None:
-    frames = iter([None, hum(1), None])
+def test_packets_leave_each_20_ms_with_their_time_and_few_in_silence() -> None:
+    frames = iter([None, None, *[hum(1)] * 3])
 
     async def main() -> list[int]:
         loop = asyncio.get_running_loop()
         track = AnswerTrack(lambda: next(frames, None))
         began_s = loop.time()
-        packets = [await track.recv() for _ in range(5)]
-        assert loop.time() - began_s >= 4 * 0.02 - 0.001
+        packets = [await track.recv() for _ in range(11)]
+        assert loop.time() - began_s >= 2 * SILENT_EVERY * 0.02 - 0.001
         track.stop()
         with pytest.raises(MediaStreamError):
             await track.recv()
         return [packet.pts or 0 for packet in packets]
 
-    assert asyncio.run(main()) == [number * FRAME_SAMPLES for number in range(5)]
+    said = range(2, 5 + TAIL_FRAMES)
+    silent = (SILENT_EVERY, 2 * SILENT_EVERY)
+    assert asyncio.run(main()) == [number * FRAME_SAMPLES for number in (0, *said, *silent)]
 
 
 def test_who_was_held_up_sends_nothing_in_a_heap() -> None:
@@ -80,7 +83,7 @@ def test_who_was_held_up_sends_nothing_in_a_heap() -> None:
             return super().time() + self.ahead_s
 
     async def main(loop: Late) -> float:
-        track = AnswerTrack(lambda: None)
+        track = AnswerTrack(lambda: hum(1))
         await track.recv()
         loop.ahead_s += 10.0
         await track.recv()
@@ -142,6 +145,7 @@ def test_a_call_is_silent_until_its_session_is_there() -> None:
 
     async def main() -> tuple[bytes, bytes]:
         before = bytes(await sound.track.recv())
+        assert sound.track.readyState == "live"
         playback = ServerPlayback(16_000, lambda _: None, lambda _: None)
         sound.attach(playback, lambda _: True)
         playback.play("a", tone(0.1))
