@@ -261,16 +261,23 @@ def test_a_compilers_checks_find_nothing_in_shapes_of_all_kinds(
     run(way, made(way), cases, threads=1 + seed % 5)
 
 
-def under_checks(library: str, checks: str, tests: Sequence[str]) -> str:
+def under_checks(folder: Path, library: str, checks: str, tests: Sequence[str]) -> str:
     """What pytest says of tests of the kernel that is compiled with a compiler's checks, whose
-    library is loaded into Python before anything else."""
+    library is loaded into Python before anything else; nothing when they pass."""
     require(Build("native"))
+    compiler, compiled = folder / "cc", folder / "compiled"
+    compiler.write_text(
+        f"#!/bin/sh\necho >> {compiled}\nunset LD_PRELOAD\n"
+        f'exec gcc -fsanitize={checks} -fno-sanitize-recover=all -g "$@"\n'
+    )
+    compiler.chmod(0o755)
     found = subprocess.run(
         ["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True
     )
     environment = {
         **os.environ,
-        "CC": f"gcc -fsanitize={checks} -fno-sanitize-recover=all -g",
+        "CC": str(compiler),
+        "S2S_BUILD_KERNEL": "1",
         "LD_PRELOAD": found.stdout.strip(),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps what it has
     }
@@ -278,13 +285,14 @@ def under_checks(library: str, checks: str, tests: Sequence[str]) -> str:
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests],
         capture_output=True, text=True, env=environment, cwd=NATIVE.parent, check=False,
     )  # fmt: skip
+    assert compiled.exists(), "the kernel was not compiled with the checks"
     return done.stdout + done.stderr if done.returncode else ""
 
 
 @pytest.mark.sanitizers
 @pytest.mark.timeout(1200)
-def test_a_compilers_checks_find_nothing_in_the_tests_of_python() -> None:
+def test_a_compilers_checks_find_nothing_in_the_tests_of_python(tmp_path: Path) -> None:
     here = "tests/tts/qwen3/native"
     names = ("transformer", "frame", "extremes", "codec_upsampler", "codec_transformer", "language")
     tests = [f"{here}/test_{name}.py" for name in names]
-    assert not under_checks("libasan.so", "address,undefined", tests)
+    assert not under_checks(tmp_path, "libasan.so", "address,undefined", tests)
