@@ -165,4 +165,5 @@ def test_every_module_of_an_extra_is_known_to_be_one() -> None:
         for module in (name for each in backend.requires for name in each.split("|")):
             assert module in HEAVY
             if module in installed:
-                assert distribution(module) in {name.lower() for name in installed[module]}
+                names = {name.lower().replace("_", "-") for name in installed[module]}
+                assert distribution(module) in names
