@@ -27,6 +27,8 @@ CONNECT_S = 30.0
 """A client whose channel is not there after so long does not come."""
 GRACE_S = 5.0
 """A connection that broke off may come back for so long."""
+FAREWELL_S = 1.0
+"""A client has so long to agree that the channel closes, before the connection does."""
 
 Serve = Callable[[ChannelSocket, WebRtcSound], Awaitable[None]]
 """Holds the conversation of a call whose channel is open."""
@@ -100,6 +102,8 @@ class PeerCall:
         self.hang_up()
         if self._grace is not None:
             self._grace.cancel()
+        if self._peer.connectionState == "connected":
+            await self.socket.say_goodbye(FAREWELL_S)
         await self._peer.close()
         for task in self._tasks:
             task.cancel()

@@ -35,6 +35,7 @@ class ChannelSocket:
         self._greeting = ""
         self.gone = asyncio.Event()
         """Set once the call is over."""
+        self._closed = asyncio.Event()
 
     def open(self, channel: RTCDataChannel) -> None:
         """The client's channel is there."""
@@ -42,7 +43,7 @@ class ChannelSocket:
         channel.bufferedAmountLowThreshold = MOST_UNSENT // 2
         channel.on("message", self.came)
         channel.on("bufferedamountlow", self._room.set)
-        channel.on("close", self.end)
+        channel.on("close", self._on_close)
 
     def came(self, message: str | bytes) -> None:
         """The client says something."""
@@ -93,6 +94,17 @@ class ChannelSocket:
             self._room.set()
             self._arrived.put_nowait(None)
 
+    async def say_goodbye(self, most_s: float) -> None:
+        """Close the channel once all has left, and wait until the client has agreed, but no longer
+        than `most_s`: a connection that closes under an open channel is an error to browsers."""
+        channel = self._channel
+        if channel is None or channel.readyState not in ("open", "closing"):
+            return
+        channel.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(most_s):
+                await self._closed.wait()
+
     async def beside(self, socket: ServerSocket) -> None:
         """A second socket that is told all that the client is told, and may say what it may, until
         it or the call has gone."""
@@ -112,6 +124,10 @@ class ChannelSocket:
     async def _read(self, socket: ServerSocket) -> None:
         while (text := await socket.receive_text()) is not None:
             self._arrived.put_nowait(text)
+
+    def _on_close(self) -> None:
+        self._closed.set()
+        self.end()
 
     def _refusal(self, message: str | bytes) -> tuple[str, str] | None:
         """Code and message of why it is not read; None when it is."""

@@ -73,6 +73,37 @@ def test_a_call_lasts_until_its_client_hangs_up() -> None:
     assert asyncio.run(main()) == ["hello", None]
 
 
+def test_hanging_up_closes_the_channel_before_the_connection() -> None:
+    """Or else browsers tell their pages of an error."""
+
+    async def main() -> str:
+        came = asyncio.Event()
+
+        async def serve(socket: ChannelSocket, sound: WebRtcSound) -> None:
+            came.set()
+            await socket.receive_text()
+
+        peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+        peer.addTransceiver("audio")
+        channel = peer.createDataChannel("oai-events")
+        await peer.setLocalDescription(await peer.createOffer())
+        call = a_call(serve)
+        answer = await call.answer(peer.localDescription.sdp)
+        running = asyncio.ensure_future(call.run())
+        messages, closed = peer.sctp, asyncio.get_running_loop().create_future()
+        assert messages is not None
+        channel.on("close", lambda: closed.set_result(messages.state))
+        await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
+        await asyncio.wait_for(came.wait(), WAIT_S)
+        call.hang_up()
+        state = await asyncio.wait_for(closed, WAIT_S)
+        await asyncio.wait_for(running, WAIT_S)
+        await peer.close()
+        return state
+
+    assert asyncio.run(main()) == "connected"
+
+
 @pytest.mark.parametrize("offer", ["", "m=audio m=application", "v=0\r\nm=audio 9 RTP/AVP 0\r\n"])
 def test_an_offer_that_cannot_be_answered_is_no_call(offer: str) -> None:
     async def main() -> None:

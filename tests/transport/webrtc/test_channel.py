@@ -32,6 +32,9 @@ class FakeChannel:
     def send(self, text: str) -> None:
         self.sent.append(text)
 
+    def close(self) -> None:
+        self.readyState = "closing"
+
 
 Main = Callable[[ChannelSocket, FakeChannel], Awaitable[None]]
 
@@ -107,5 +110,28 @@ def test_a_client_that_reads_again_is_sent_the_rest() -> None:
         asyncio.get_running_loop().call_soon(channel.handlers["bufferedamountlow"])
         await sending
         assert channel.sent == ["one"]
+
+    run(main)
+
+
+def test_the_channel_closes_when_its_client_agrees() -> None:
+    async def main(socket: ChannelSocket, channel: FakeChannel) -> None:
+        parting = asyncio.ensure_future(socket.say_goodbye(WAIT_S))
+        await asyncio.sleep(0)
+        assert channel.readyState == "closing"
+        assert not parting.done()
+        channel.handlers["close"]()
+        await parting
+        assert socket.gone.is_set()
+        channel.readyState = "closed"
+        await socket.say_goodbye(WAIT_S)
+
+    run(main)
+
+
+def test_a_client_that_does_not_agree_is_not_waited_for() -> None:
+    async def main(socket: ChannelSocket, channel: FakeChannel) -> None:
+        await socket.say_goodbye(0.01)
+        assert channel.readyState == "closing"
 
     run(main)
