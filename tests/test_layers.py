@@ -103,6 +103,7 @@ UNTYPED_NEIGHBOURS = {
     "app.voices.listed",
     "tts.backends.hibari",
     "tts.backends.kokoro.phonemes",
+    "tts.backends.mlx_audio",
     "tts.backends.mms.backend",
     "tts.backends.pocket",
     "tts.qwen3.checkpoint.hub",

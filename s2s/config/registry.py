@@ -182,6 +182,15 @@ BACKENDS: tuple[StageBackend, ...] = (
     ),
     StageBackend(
         stage="tts",
+        name="mlx-audio",
+        about="mlx-audio on a Mac: Kokoro, Pocket TTS, Qwen3-TTS, CSM and others",
+        factory="s2s.tts.backends.mlx_audio:MlxAudio",
+        config="s2s.tts.backends.mlx_audio:MlxAudioConfig",
+        extra="mlx-audio",
+        requires=("mlx_audio",),
+    ),
+    StageBackend(
+        stage="tts",
         name="qwen3",
         about="Qwen3-TTS 0.6B and 1.7B: ten languages, cloned, named and described voices",
         factory="s2s.tts.qwen3_adapter:Qwen3",

@@ -47,7 +47,7 @@ DISTRIBUTIONS = {
 
 HEAVY = {
     "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
-    "matplotlib", "onnx", "onnxruntime", "openai", "piper", "pocket_tts",
+    "matplotlib", "mlx_audio", "onnx", "onnxruntime", "openai", "piper", "pocket_tts",
     "pymicro_wakeword",
     "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
 }  # fmt: skip

@@ -84,6 +84,12 @@ def pocket(store: Store) -> Iterator[VoiceHere]:
     yield VoiceHere("--tts pocket --tts.voice FILE", "whoever is heard in the recording")
 
 
+def mlx_audio(store: Store) -> Iterator[VoiceHere]:
+    """Its models have their voices."""
+    del store
+    yield VoiceHere("--tts mlx-audio --tts.model HUB_ID --voice NAME", "whatever that model has")
+
+
 def qwen3(store: Store) -> Iterator[VoiceHere]:
     """Every enrolled voice."""
     from s2s.tts.qwen3 import enrolled_voices
@@ -107,6 +113,7 @@ LISTED: dict[str, Callable[[Store], Iterator[VoiceHere]]] = {
     "kokoro": kokoro,
     "mms": mms,
     "pocket": pocket,
+    "mlx-audio": mlx_audio,
     "qwen3": qwen3,
     "openai": openai,
 }
