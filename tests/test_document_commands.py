@@ -129,6 +129,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("documents")
     shutil.copy(DATA / "something.wav", folder / "question.wav")
     shutil.copy(DATA / "librivox_0870.wav", folder / "me.wav")
+    (folder / "FILES").write_text('{"talked": [[2, 3.5, 60]]}\n')
     (folder / "any.gguf").symlink_to(Store().path("smollm2-135m"))
     for name in ("scripts", "tests"):
         (folder / name).symlink_to(ROOT / name)
