@@ -15,6 +15,7 @@ from rich.console import Console
 from s2s.config.schema import Config
 from s2s.session.client.session import ClientSessions
 from s2s.session.models import Models
+from s2s.stt.sherpa import SherpaConfig
 from s2s.transport.server.tls import own_addresses
 from s2s.transport.wyoming.admission import Admission
 from s2s.transport.wyoming.config import WyomingConfig
@@ -141,6 +142,9 @@ def wake_words(config: Config, models: Models) -> Mapping[str, WakeModel]:
 
 def languages_heard(config: Config) -> tuple[str, ...]:
     """The languages that clients are told to be understood."""
+    options = config.stt.options
+    if isinstance(options, SherpaConfig):  # its model hears one, whatever is asked for
+        return (options.language,)
     if config.session.language is not None:
         return (config.session.language,)
     return ("en",) if config.stt.backend == "moonshine" else WHISPER

@@ -35,6 +35,7 @@ from s2s.config import loader
 from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, Block, from_int16, read_wav, resample
 from s2s.models.store import Store
+from s2s.stt.sherpa import SherpaConfig
 from s2s.transport.wyoming.config import WyomingConfig
 from s2s.transport.wyoming.server import WyomingError
 from tests.support.recordings import DATA
@@ -73,6 +74,9 @@ def test_languages_are_those_of_the_recogniser_or_the_one_that_is_spoken() -> No
     assert len(WHISPER) == len(set(WHISPER)) > 90
     german = replace(other, session=replace(other.session, language="de"))
     assert languages_heard(german) == ("de",)
+    of_sherpa = replace(config.stt, backend="sherpa", options=SherpaConfig(language="fr"))
+    assert languages_heard(replace(config, stt=of_sherpa)) == ("fr",)
+    assert languages_heard(replace(german, stt=of_sherpa)) == ("fr",)
 
 
 def test_a_wake_word_of_ones_own_has_the_name_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
