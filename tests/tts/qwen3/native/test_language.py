@@ -8,6 +8,7 @@ number of threads, any number of draft tokens.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import pytest
 from s2s.tts.qwen3.checkpoint.gguf_layout import PREDICTOR, TABLES, TALKER
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.errors import GGUFError, KernelError
-from s2s.tts.qwen3.native.language import NativeModel, load
+from s2s.tts.qwen3.native.language import NativeModel, load, open_talker
+from s2s.tts.qwen3.native.transformer import ThreadPool
 from s2s.tts.qwen3.sampling import Sampling, SeededDraws
 from tests.support.qwen3_golden import GOLDEN, arrays
 
@@ -233,3 +235,22 @@ def test_another_models_config_is_refused(
     other = read_spec(converted_qwen3("1.7b-base", "q8_0"))
     with pytest.raises(GGUFError):
         load(converted_qwen3("0.6b-base", "q8_0"), other, 1, cache=kernel_cache)
+
+
+def test_threads_are_changed_while_it_computes(
+    converted_qwen3: Callable[[str, str], Path], kernel_cache: Path
+) -> None:
+    """A pool that nobody else holds any more lives until the pass on it has ended."""
+    folder = converted_qwen3("0.6b-base", "q8_0")
+    talker, _ = open_talker(folder, read_spec(folder), ThreadPool(kernel_cache, 2))
+    inputs = np.ones((9, read_spec(folder).talker.hidden), np.float32)
+
+    def compute() -> list[float]:
+        return talker.prefill(talker.new_state(9), inputs).logits.tolist()
+
+    expected = compute()
+    with ThreadPoolExecutor(1) as beside:
+        computed = beside.submit(lambda: [compute() for _ in range(40)])
+        for change in range(40):
+            talker.use(ThreadPool(kernel_cache, 1 + change % 3))
+        assert computed.result() == [expected] * 40
