@@ -25,7 +25,10 @@ def main() -> None:
     levels, best = library.s2s_kernel_levels().decode(), library.s2s_kernel_best_level().decode()
     instructions = getattr(library, f"s2s_{best}_instructions")
     instructions.restype = ctypes.c_char_p
-    print(f"{path.name}: levels {levels}; here {best} ({instructions().decode()})")
+    here = " ".join(
+        level for level in levels.split() if library.s2s_kernel_executes(level.encode()) == 1
+    )
+    print(f"{path.name}: levels {levels}; here {here}; best {best} ({instructions().decode()})")
 
 
 if __name__ == "__main__":
