@@ -22,6 +22,7 @@ from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.taught_words import hint
+from s2s.stt.whisper import SpokenRules, is_spoken
 from s2s.stt.windows import quiet_windows
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _WINDOW_SAMPLES = 30 * PIPELINE_HZ
 
 
 @dataclass(frozen=True, slots=True)
-class FasterWhisperConfig:
+class FasterWhisperConfig(SpokenRules):
     """Options of the Whisper transcriber."""
 
     model: str = setting(
@@ -48,21 +49,6 @@ class FasterWhisperConfig:
     )
     beam_size: int = setting(
         1, "Hypotheses followed at once: 5 makes fewer errors and takes a quarter longer."
-    )
-    no_speech_prob: float = setting(
-        0.6,
-        "What Whisper takes for no speech with at least this probability, and is not sure of "
-        "(`sure_log_prob`), is dropped.",
-    )
-    sure_log_prob: float = setting(
-        -1.0, "Mean log probability of a token from which on Whisper counts as sure."
-    )
-    max_compression: float = setting(
-        2.4, "Text that zlib shrinks by more than this repeats itself, and is dropped."
-    )
-    silence_db: float = setting(
-        -55.0,
-        "Audio whose loudest 30 ms stay below this level, in dB of full scale, holds no words.",
     )
 
 
@@ -149,17 +135,9 @@ class FasterWhisper:
         )
 
 
-def join_spoken(segments: Iterable[Segment], config: FasterWhisperConfig) -> str:
-    """The text of the segments that were spoken: not silence made into words, not a loop."""
-    texts: list[str] = []
-    for segment in segments:
-        silent = segment.no_speech_prob >= config.no_speech_prob
-        unsure = segment.avg_logprob < config.sure_log_prob
-        if (silent and unsure) or segment.compression_ratio > config.max_compression:
-            continue
-        if any(character.isalnum() for character in segment.text):
-            texts.append(segment.text.strip())
-    return " ".join(texts)
+def join_spoken(segments: Iterable[Segment], rules: SpokenRules) -> str:
+    """The text of the segments that were spoken."""
+    return " ".join(each.text.strip() for each in segments if is_spoken(each, rules))
 
 
 def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:

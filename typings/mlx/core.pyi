@@ -1,0 +1,9 @@
+"""What s2s uses of MLX."""
+
+class Dtype: ...
+
+class array:
+    def astype(self, dtype: Dtype) -> array: ...
+
+float16: Dtype
+float32: Dtype
