@@ -12,7 +12,7 @@ import numpy as np
 from s2s.app.together import Together
 from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
-from s2s.config.schema import Config
+from s2s.config.schema import Config, TtsConfig
 from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.llm.base import ChatMessage
 from s2s.models.resources import Resources
@@ -23,6 +23,7 @@ from s2s.system.compute import shared
 from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
+from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
 from s2s.turns.endpoint import EndOfTurn
 from s2s.turns.orders.wake_word import MicroWakeModel
 from s2s.turns.vad import SileroVad
@@ -96,12 +97,7 @@ def _loaded(
             config.llm.backend, config.llm.options, Resources(store, threads.llm)
         ),
     )
-    tts = together.start(
-        "tts",
-        lambda: registry.create_synthesizer(
-            config.tts.backend, config.tts.options, Resources(store, threads.tts)
-        ),
-    )
+    tts = together.start("tts", lambda: create_voice(config.tts, Resources(store, threads.tts)))
     together.wait()
     own = own_voice(config, store)
     if own is not None:
@@ -122,6 +118,27 @@ def _loaded(
     return replace(models, tts_rtf=rtf, compute=shared())
 
 
+def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:
+    """Who speaks: one backend, or one for each of several languages.
+
+    Raises:
+        StoreError, RegistryError, StageError: as its backends do; what was loaded is closed.
+    """
+    main = registry.create_synthesizer(config.backend, config.options, resources)
+    others: dict[str, LanguageVoice] = {}
+    try:
+        for code, each in config.by_language.items():
+            made = main
+            if each.backend:
+                made = registry.create_synthesizer(each.backend, each.options, resources)
+            others[code] = LanguageVoice(made, each.voice)
+    except BaseException:
+        for made in (main, *(voice.synthesizer for voice in others.values())):
+            made.close()
+        raise
+    return VoicesByLanguage(main, others) if others else main
+
+
 def _told(voice: Measured, rtf: float) -> str:
     how = f" ({voice.measured_how})" if voice.measured_how else ""
     return f"{voice.description}: {rtf:.2f} of real time here{how}"
@@ -132,6 +149,8 @@ def real_time_factor(synthesizer: Synthesizer) -> float:
     when it says nothing."""
     if isinstance(synthesizer, Measured):
         return synthesizer.real_time_factor
+    if isinstance(synthesizer, VoicesByLanguage):
+        return max(map(real_time_factor, synthesizer.synthesizers))
     started_s = time.perf_counter()
     chunks = synthesizer.synthesize("This tells how quick I am.")
     samples = sum(len(chunk.samples) for chunk in chunks)

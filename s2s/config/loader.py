@@ -17,7 +17,7 @@ from typing import Any, cast
 import yaml
 
 from s2s.config import registry, settings_yaml, typed
-from s2s.config.schema import Config, StageConfig, sections
+from s2s.config.schema import Config, StageConfig, TtsConfig, VoiceConfig, sections
 from s2s.config.typed import Given, SettingError, Tree
 from s2s.core.setting import former_names
 from s2s.core.untyped import is_mapping
@@ -131,16 +131,41 @@ def _stage(stage: registry.StageName, node: Tree | Given) -> StageConfig:
     section = typed.renamed(sections()[stage], section, stage)
     own = {key: value for key, value in section.items() if key != "options"}
     built = cast(StageConfig, typed.build(sections()[stage], own, stage))
-    backend = registry.find(stage, built.backend)
+    options = typed.section(section.get("options", {}), f"{stage}.options")
+    built = dataclasses.replace(built, options=_options(stage, built.backend, options, stage))
+    return _with_voices(built) if isinstance(built, TtsConfig) else built
+
+
+def _options(stage: registry.StageName, name: str, options: Tree, where: str) -> object:
+    """The options of a backend as its own dataclass; `where` names them in messages."""
+    backend = registry.find(stage, name)
     wanted = registry.config_class(backend)
     known = typed.field_types(wanted)
-    options = typed.section(section.get("options", {}), f"{stage}.options")
-    given = _normalised(backend, typed.renamed(wanted, options, stage))
+    given = _normalised(backend, typed.renamed(wanted, options, where))
     for key, value in given.items():
         if key not in known:
-            unknown = typed.unknown_key(f"{stage}.{key}", [*known, "backend", "threads"])
+            unknown = typed.unknown_key(f"{where}.{key}", [*known, "backend", "threads"])
             raise SettingError(f"{typed.origin_of(value)}: {unknown} (backend {backend.name})")
-    return dataclasses.replace(built, options=typed.build(wanted, given, f"{stage}.options"))
+    return typed.build(wanted, given, f"{where}.options")
+
+
+def _with_voices(tts: TtsConfig) -> TtsConfig:
+    """The voices by language, each with its backend's name and options.
+
+    Raises:
+        SettingError: options without a backend.
+    """
+    voices: dict[str, VoiceConfig] = {}
+    for code, voice in tts.by_language.items():
+        where = f"tts.by_language.{code}"
+        options = voice.options
+        if not voice.backend and options is not None:
+            raise SettingError(f"{where}: options are of a backend; name it.")
+        if voice.backend and not dataclasses.is_dataclass(options):
+            node = typed.section(Given(options, where), where)
+            options = _options("tts", voice.backend, node, where)
+        voices[code] = dataclasses.replace(voice, options=options)
+    return dataclasses.replace(tts, by_language=voices)
 
 
 def _normalised(backend: registry.StageBackend, given: Tree) -> Tree:

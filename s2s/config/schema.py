@@ -63,11 +63,25 @@ class LlmConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceConfig:
+    """Who speaks one language."""
+
+    backend: str = setting("", "Name of the backend; empty: that of `tts`, loaded once for both.")
+    voice: str | None = setting(None, "One of the backend's voices; none: its own.")
+    options: object = setting(None, "Options of the backend.")
+
+
+@dataclass(frozen=True, slots=True)
 class TtsConfig:
     """Who speaks the answer."""
 
     backend: str = setting("hibari", "Name of the backend; its options are `tts.NAME`.")
     threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
+    by_language: Mapping[str, VoiceConfig] = made_setting(
+        dict[str, VoiceConfig],
+        "Who else speaks, by ISO 639-1 code: {de: {backend: piper, options: {model: NAME}}}. The "
+        "voice follows the language heard.",
+    )
     options: object = setting(None, "Options of the backend.")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 NOT_HEARD = {
     "en": "Sorry, I could not make out what you said.",
     "de": "Entschuldigung, das habe ich nicht verstanden.",
@@ -36,9 +38,18 @@ NO_ANSWER = {
 """Where the model failed."""
 
 
-def apology(phrases: dict[str, str], language: str | None) -> tuple[str, str]:
-    """One of `phrases` and its language: that of the person, a code such as "de" or "pt-BR", or
-    English where there is none in it."""
-    wanted = (language or "en").split("-")[0].lower()
-    found = wanted if wanted in phrases else "en"
+def apology(
+    phrases: dict[str, str], language: str | None, spoken: Sequence[str] = ()
+) -> tuple[str, str]:
+    """One of `phrases` and its language.
+
+    Args:
+        phrases: by ISO 639-1 code.
+        language: that of the person, a code such as "de" or "pt-BR"; None when unknown.
+        spoken: codes that the voice has, its own first; empty when it names none. A language that
+            it has not would be read by the rules of another one.
+    """
+    wanted = (language or "").split("-")[0].lower()
+    known = [code for code in spoken or phrases if code in phrases]
+    found = wanted if wanted in known else known[0] if spoken and known else "en"
     return phrases[found], found

@@ -83,6 +83,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         by_word: what speaks takes text while it is written: answers leave word by word.
         on_ending: takes what the model makes of the person's words, once for every transcript and
             maybe before it; must not wait.
+        voice_languages: ISO 639-1 codes that what speaks has; empty when it names none.
         steered: how a client wants its answers; without one they are words alone, and a failure is
             said aloud.
     """
@@ -100,8 +101,10 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         by_word: bool = False,
         on_ending: Callable[[TextEnding], object] = lambda _: None,
         steered: Steered | None = None,
+        voice_languages: Sequence[str] = (),
     ) -> None:
         self._model = model
+        self._voice_languages = voice_languages
         self._on_ending = on_ending
         self._steered = steered
         self._inbox = inbox
@@ -333,7 +336,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             return
         if self._steered is None and not isinstance(message, ResponseAsked):
             heard = isinstance(message, Transcript)
-            text, language = apology(NO_ANSWER if heard else NOT_HEARD, self._language)
+            text, language = apology(
+                NO_ANSWER if heard else NOT_HEARD, self._language, self._voice_languages
+            )
             yield AssistantText(text, response)
             yield TtsInput(text, response, language, message.speech_stopped_at_s, system_note=True)
         if message_answered(message):

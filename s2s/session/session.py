@@ -218,6 +218,7 @@ def _llm(
         summarise=config.summarise,
         by_word=takes_words(models.synthesizer, models.tts_rtf),
         on_ending=channels.microphone.offer,
+        voice_languages=models.synthesizer.capabilities.languages,
     )
 
 

@@ -190,8 +190,9 @@ def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
     """The models of the manifest that a session with this config loads."""
     known = {model.name for model in store.models}
     wanted = {config.models.vad, config.models.end_of_turn or ""} & known
-    for stage in registry.STAGES:
-        section = getattr(config, stage)
+    chosen = [(stage, getattr(config, stage)) for stage in registry.STAGES]
+    chosen += [("tts", voice) for voice in config.tts.by_language.values() if voice.backend]
+    for stage, section in chosen:
         backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)
         values = options.values() if is_mapping(options) else ()

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from s2s.app.commands.table import Invocation
-from s2s.config import registry
 from s2s.config.schema import Config
 from s2s.core.audio import Block, check_output, empty, write_sound
 from s2s.models.resources import Resources
@@ -43,16 +42,14 @@ def say(config: Config, store: Store, text: str, output: Path | None) -> int:
 
     It is read as in a conversation: "5 €" is "five euros", and markup is not spoken.
     """
-    from s2s.app.loading import Threads
+    from s2s.app.loading import Threads, create_voice
 
     if output is not None:
         check_output(output)
     if text == "-":
         text = decode_typed(sys.stdin.buffer.read())
     with contextlib.closing(
-        registry.create_synthesizer(
-            config.tts.backend, config.tts.options, Resources(store, Threads.of(config).tts)
-        )
+        create_voice(config.tts, Resources(store, Threads.of(config).tts))
     ) as synthesizer:
         rate_hz = synthesizer.capabilities.sample_rate_hz
         supported = synthesizer.capabilities.languages
