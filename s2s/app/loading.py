@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from s2s.app.commands.models import needed_models
+from s2s.app.terminal import megabytes
 from s2s.app.together import Together
 from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
 from s2s.config.schema import Config, TtsConfig
 from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.llm.base import ChatMessage
+from s2s.models.fetch import offline
 from s2s.models.resources import Resources
-from s2s.models.store import Store
+from s2s.models.store import Store, StoreError
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.system.compute import shared
@@ -24,8 +27,11 @@ from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
+from s2s.turns import torch_vad
+from s2s.turns.base import VadModel
 from s2s.turns.endpoint import EndOfTurn
 from s2s.turns.orders.wake_word import MicroWakeModel
+from s2s.turns.torch_vad import TorchSileroVad
 from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
@@ -63,19 +69,38 @@ class Threads:
 def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> Models:
     """Load and warm up everything a session needs. What cannot work is an error here, not later.
 
+    What must be fetched first is told with its size; offline that is an error, which names all of
+    it at once.
+
     Raises:
         StoreError, RegistryError, StageError: a model or an extra that is not there. What
             was loaded by then is closed.
     """
+    told = to_fetch(config, store)
+    if told and offline():
+        raise StoreError(f"{told} HF_HUB_OFFLINE forbids that: unset it, or choose other models.")
+    if told:
+        notice(told)
     with Together() as together:
         return _loaded(config, store, notice, together)
+
+
+def to_fetch(config: Config, store: Store) -> str:
+    """What a conversation with this config needs that is not here, and how big it is; "" for
+    nothing. A hub folder that the model list does not know is not among it."""
+    lacking = [each for each in needed_models(config, store) if store.state(each) == "missing"]
+    if not lacking:
+        return ""
+    sizes = ", ".join(f"{each.name} ({megabytes(each.size_bytes)})" for each in lacking)
+    total = megabytes(sum(each.size_bytes for each in lacking))
+    return f"to be fetched: {sizes}; {total} in all."
 
 
 def _loaded(
     config: Config, store: Store, notice: Callable[[str], None], together: Together
 ) -> Models:
     threads = Threads.of(config)
-    vad = SileroVad(store.path(config.models.vad))
+    vad = open_vad(config.models.vad, store)
     end_of_turn = None
     if config.models.end_of_turn is None:
         notice("no end-of-turn model: silence alone decides when a turn is over")
@@ -116,6 +141,16 @@ def _loaded(
             "smaller model."
         )
     return replace(models, tts_rtf=rtf, compute=shared())
+
+
+def open_vad(name: str, store: Store) -> VadModel:
+    """Voice activity by a file of the store or a path, or by the package on torch.
+
+    Raises:
+        StoreError: there is no such file.
+        TorchVadError: the package is not installed.
+    """
+    return TorchSileroVad() if name == torch_vad.NAME else SileroVad(store.path(name))
 
 
 def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:

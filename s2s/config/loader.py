@@ -17,7 +17,7 @@ from typing import Any, cast
 import yaml
 
 from s2s.config import registry, settings_yaml, typed
-from s2s.config.schema import Config, StageConfig, TtsConfig, VoiceConfig, sections
+from s2s.config.schema import Config, LanguageVoiceConfig, StageConfig, TtsConfig, sections
 from s2s.config.typed import Given, SettingError, Tree
 from s2s.core.setting import former_names
 from s2s.core.untyped import is_mapping
@@ -155,7 +155,7 @@ def _with_voices(tts: TtsConfig) -> TtsConfig:
     Raises:
         SettingError: options without a backend.
     """
-    voices: dict[str, VoiceConfig] = {}
+    voices: dict[str, LanguageVoiceConfig] = {}
     for code, voice in tts.by_language.items():
         where = f"tts.by_language.{code}"
         options = voice.options

@@ -94,6 +94,15 @@ BACKENDS: tuple[StageBackend, ...] = (
     ),
     StageBackend(
         stage="stt",
+        name="mlx-whisper",
+        about="Whisper of any size on MLX, on Apple's processors: 99 languages",
+        factory="s2s.stt.mlx_whisper:MlxWhisper",
+        config="s2s.stt.mlx_whisper:MlxWhisperConfig",
+        extra="mlx-whisper",
+        requires=("mlx_whisper",),
+    ),
+    StageBackend(
+        stage="stt",
         name="sherpa",
         about="streaming recognisers of sherpa-onnx: words every 160 ms, some 20 languages",
         factory="s2s.stt.sherpa:Sherpa",

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class ModelsConfig:
     """Models that every session uses, whatever its backends: names of the model list, or paths."""
 
-    vad: str = setting("silero-vad", "Voice activity.")
+    vad: str = setting(
+        "silero-vad", "Voice activity; torch: by the package silero-vad, where it is installed."
+    )
     end_of_turn: str | None = setting(
         "smart-turn-v3", "Hears whether a pause ends the turn; none: silence alone decides."
     )
@@ -63,7 +65,7 @@ class LlmConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class VoiceConfig:
+class LanguageVoiceConfig:
     """Who speaks one language."""
 
     backend: str = setting("", "Name of the backend; empty: that of `tts`, loaded once for both.")
@@ -77,8 +79,8 @@ class TtsConfig:
 
     backend: str = setting("hibari", "Name of the backend; its options are `tts.NAME`.")
     threads: int | None = setting(None, "Threads of the backend; none: chosen for this machine.")
-    by_language: Mapping[str, VoiceConfig] = made_setting(
-        dict[str, VoiceConfig],
+    by_language: Mapping[str, LanguageVoiceConfig] = made_setting(
+        dict[str, LanguageVoiceConfig],
         "Who else speaks, by ISO 639-1 code: {de: {backend: piper, options: {model: NAME}}}. The "
         "voice follows the language heard.",
     )

@@ -65,6 +65,16 @@ class Steered:
     """Names the next call."""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerVoice:
+    """What speaks the answers, as far as they are made for it."""
+
+    by_word: bool = False
+    """It takes text while it is written: answers leave word by word."""
+    languages: Sequence[str] = ()
+    """ISO 639-1 codes, its own first; empty when it names none."""
+
+
 @dataclass(slots=True)
 class _Asked:
     """What is being answered."""
@@ -80,10 +90,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
 
     Args:
         inbox: its own channel: while something newer waits there, nothing is read ahead.
-        by_word: what speaks takes text while it is written: answers leave word by word.
+        voice: what speaks the answers.
         on_ending: takes what the model makes of the person's words, once for every transcript and
             maybe before it; must not wait.
-        voice_languages: ISO 639-1 codes that what speaks has; empty when it names none.
         steered: how a client wants its answers; without one they are words alone, and a failure is
             said aloud.
     """
@@ -98,13 +107,12 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         state: SessionState,
         *,
         summarise: bool = False,
-        by_word: bool = False,
+        voice: AnswerVoice = AnswerVoice(),
         on_ending: Callable[[TextEnding], object] = lambda _: None,
         steered: Steered | None = None,
-        voice_languages: Sequence[str] = (),
     ) -> None:
         self._model = model
-        self._voice_languages = voice_languages
+        self._voice_languages = voice.languages
         self._on_ending = on_ending
         self._steered = steered
         self._inbox = inbox
@@ -112,7 +120,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._language: str | None = None
         """What the person spoke last."""
         self._summarise = summarise
-        self._cutter = WordStream if by_word else SentenceStream
+        self._cutter = WordStream if voice.by_word else SentenceStream
         self._history = history
         self._state = state
         self.first_words = FirstWords(state.clock)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 from s2s.core.work import Compute, Unlimited
 from s2s.llm.base import ChatModel
+from s2s.llm.handler import AnswerVoice
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
+from s2s.tts.speak import takes_words
 from s2s.turns.base import OwnVoice, TurnEnd, VadModel, WakeModel
 
 
@@ -28,3 +30,9 @@ class Models:
     """The voice that is listened to; None: everybody."""
     compute: Compute = field(default_factory=Unlimited)
     """Decides who computes, for all of them."""
+
+
+def answer_voice(models: Models) -> AnswerVoice:
+    """What the answering stage must know of the voice."""
+    by_word = takes_words(models.synthesizer, models.tts_rtf)
+    return AnswerVoice(by_word, models.synthesizer.capabilities.languages)

@@ -23,7 +23,7 @@ from s2s.llm.history import History
 from s2s.session.channels import Channels, sound_waiting
 from s2s.session.config import SessionConfig
 from s2s.session.floor import AssistantFloor
-from s2s.session.models import Models
+from s2s.session.models import Models, answer_voice
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.sign_of_life import SignOfLifeClock
 from s2s.session.standstill import Standstill
@@ -33,7 +33,6 @@ from s2s.stt.languages import SpokenLanguage
 from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
-from s2s.tts.speak import takes_words
 from s2s.turns.handler import TurnsHandler
 from s2s.turns.orders.input_gate import InputGate
 
@@ -216,9 +215,8 @@ def _llm(
         channels.transcripts,
         state,
         summarise=config.summarise,
-        by_word=takes_words(models.synthesizer, models.tts_rtf),
+        voice=answer_voice(models),
         on_ending=channels.microphone.offer,
-        voice_languages=models.synthesizer.capabilities.languages,
     )
 
 

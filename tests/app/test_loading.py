@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from s2s.app import loading
-from s2s.app.loading import Threads, close_models, real_time_factor, warm_up
-from s2s.config.schema import Config, LlmConfig, SttConfig, TtsConfig
+from s2s.app.loading import (
+    Threads,
+    close_models,
+    create_voice,
+    load_models,
+    real_time_factor,
+    to_fetch,
+    warm_up,
+)
+from s2s.config import registry
+from s2s.config.loader import load
+from s2s.config.schema import Config, LanguageVoiceConfig, LlmConfig, SttConfig, TtsConfig
+from s2s.models.resources import Resources
+from s2s.models.store import Store, StoreError
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.testing.simulator import EnergyVad
-from s2s.tts.base import AudioChunk, Capabilities
+from s2s.tts.backends.hibari import HibariConfig
+from s2s.tts.backends.mms.backend import MmsConfig
+from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from tests.support.voices import ScriptedVoice
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(1, (1, 1, 1)), (2, (1, 2, 1)), (16, (3, 4, 1))])
@@ -87,3 +103,49 @@ def test_another_one_is_timed_on_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_voice_that_says_nothing_is_not_slow() -> None:
     assert real_time_factor(Part("tts", [], samples=0)) == 0.0  # pyright: ignore
+
+
+def test_what_must_be_fetched_is_told_with_its_size_and_offline_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    config = load("embedded", environment={})
+    told = to_fetch(config, store)
+    assert "smollm2-135m (98.4 MB)" in told
+    assert told.endswith("153.8 MB in all.")
+    with pytest.raises(StoreError, match=r"153\.8 MB in all\. HF_HUB_OFFLINE forbids that"):
+        load_models(config, store, lambda _: None)
+    assert to_fetch(config, Store(tmp_path, manifest={})) == ""
+
+
+def test_a_voice_for_each_language_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made: list[tuple[str, object]] = []
+
+    def create(name: str, options: object, resources: Resources) -> ScriptedVoice:
+        made.append((name, options))
+        return ScriptedVoice("de" if name == "mms" else "en")
+
+    monkeypatch.setattr(registry, "create_synthesizer", create)
+    given = "{de: {backend: mms, options: {language: de}}, fr: {voice: x}}"
+    config = load("embedded", environment={}, flags=[("--set", "tts.by_language", given)])
+    voice = create_voice(config.tts, Resources(Store(tmp_path, manifest={})))
+    assert voice.capabilities.languages == ("en", "de", "fr")
+    assert made == [("hibari", HibariConfig()), ("mms", MmsConfig(language="de"))]
+    assert isinstance(
+        create_voice(TtsConfig(), Resources(Store(tmp_path, manifest={}))), ScriptedVoice
+    )
+
+
+def test_a_voice_that_does_not_load_closes_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = ScriptedVoice("en")
+
+    def create(name: str, options: object, resources: Resources) -> ScriptedVoice:
+        if name == "mms":
+            raise TtsError("no such voice")
+        return first
+
+    monkeypatch.setattr(registry, "create_synthesizer", create)
+    config = TtsConfig(by_language={"de": LanguageVoiceConfig("mms", options=MmsConfig())})
+    with pytest.raises(TtsError, match="no such voice"):
+        create_voice(config, Resources(Store(tmp_path, manifest={})))
+    assert first.closed == 1

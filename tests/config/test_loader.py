@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from s2s.config import loader as config
 from s2s.config import registry, typed
-from s2s.config.schema import Config
+from s2s.config.schema import Config, LanguageVoiceConfig
 from s2s.config.typed import SettingError
 from s2s.core.setting import documented
 
@@ -97,6 +97,35 @@ def profile_backends(path: Path) -> list[tuple[registry.StageName, str]]:
 def test_a_profile_says_in_its_first_line_what_it_is():
     for name in config.profiles():
         assert config.profile_path(name).read_text(encoding="utf-8").startswith("# ")
+
+
+def test_a_voice_by_language_has_the_options_of_its_backend(tmp_path: Path):
+    file = tmp_path / "voices.yaml"
+    file.write_text(
+        "tts: {by_language: {de: {backend: mms, options: {language: deu}}, fr: {voice: x}}}",
+        encoding="utf-8",
+    )
+    voices = loaded(file=file).tts.by_language
+    assert (voices["de"].backend, voices["fr"]) == ("mms", LanguageVoiceConfig(voice="x"))
+    assert value_at(loaded(file=file), "tts.by_language")["de"].options.language == "deu"
+    written = yaml.safe_load(yaml.safe_dump(config.as_dict(loaded(file=file))))
+    assert config.from_tree(typed.tree(written, "written")) == loaded(file=file)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            "{de: {backend: mms, options: {langage: de}}}",
+            "Did you mean tts.by_language.de.language",
+        ),
+        ("{de: {options: {language: de}}}", "options are of a backend"),
+        ("{de: {backend: nobody}}", "no tts backend named nobody"),
+    ],
+)
+def test_a_voice_by_language_that_makes_no_sense(given: str, words: str):
+    with pytest.raises((SettingError, registry.RegistryError), match=words):
+        config.load(environment={}, flags=[("--set", "tts.by_language", given)])
 
 
 def test_profile_below_file_below_environment_below_flags(tmp_path: Path):

@@ -31,11 +31,15 @@ class OtherVoice:
     name: str
     packages: Sequence[str]
     """As pip takes them."""
+    does: str = "speak"
+    """What its program does; "hear" for a recogniser."""
+    without: Sequence[str] = ()
+    """Packages that are installed without what they need, which is larger than their use here."""
 
     @property
     def program(self) -> Path:
-        """Speaks with the library itself on a small random model, and says what came of it."""
-        return PROGRAMS / f"speak_{self.name.replace('-', '_')}.py"
+        """Speaks, or hears, with the library itself on a small model, and says what came of it."""
+        return PROGRAMS / f"{self.does}_{self.name.replace('-', '_')}.py"
 
 
 def check_voice(voice: OtherVoice, folder: Path) -> Mapping[str, object]:
@@ -54,13 +58,15 @@ def check_voice(voice: OtherVoice, folder: Path) -> Mapping[str, object]:
 
 def environment(voice: OtherVoice) -> Path:
     """The folder of its environment, made where it is missing."""
-    mark = "_".join(voice.packages).replace("/", "-").replace(">", "")
-    folder = home() / "test-voices" / f"{voice.name}-{mark}"
+    mark = "_".join([*voice.packages, *voice.without]).replace("/", "-").replace(">", "")
+    folder = home() / "test-voices" / f"{voice.name}-{mark[:100]}"
     if not (folder / "whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         _run([sys.executable, "-m", "venv", folder])
         pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
+        if voice.without:
+            _run([*pip, "--no-deps", *voice.without])
         _run([*pip, *voice.packages])
         behind = next((folder / "lib").glob("python*")) / "site-packages" / "behind.pth"
         behind.write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")

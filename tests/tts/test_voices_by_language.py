@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.stt.base import Transcription
 from s2s.stt.languages import LanguageConfig, SpokenLanguage
-from s2s.tts.base import AudioChunk, Capabilities
 from s2s.tts.language import StickyLanguage
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
-
-
-class ScriptedVoice:
-    """Speaks a second of ones, and remembers what it was asked."""
-
-    def __init__(
-        self, *languages: str, rate_hz: int = 24_000, voices: tuple[str, ...] = ()
-    ) -> None:
-        self.capabilities = Capabilities(rate_hz, True, languages, voices)
-        self.asked: list[tuple[str, str | None, str | None]] = []
-        self.warmed = self.closed = 0
-
-    def synthesize(
-        self,
-        text: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        self.asked.append((text, voice, language))
-        half = np.ones(self.capabilities.sample_rate_hz // 2, dtype=np.float32)
-        for part in (1, 2):
-            if stop():
-                return
-            yield AudioChunk(half, len(text) * part // 2)
-
-    def warm(self) -> None:
-        self.warmed += 1
-
-    def close(self) -> None:
-        self.closed += 1
+from tests.support.voices import ScriptedVoice
 
 
 def test_each_language_has_its_backend_and_voice() -> None:

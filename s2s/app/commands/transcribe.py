@@ -23,7 +23,6 @@ from s2s.models.store import Store
 from s2s.stt.base import SttError, Transcriber
 from s2s.turns.base import VadModel
 from s2s.turns.speech_regions import speech_regions
-from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
 
@@ -90,4 +89,6 @@ def _open(config: Config, store: Store) -> Transcriber:
 
 
 def open_vad(config: Config, store: Store) -> VadModel:
-    return SileroVad(store.path(config.models.vad))
+    from s2s.app import loading
+
+    return loading.open_vad(config.models.vad, store)

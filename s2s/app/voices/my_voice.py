@@ -37,12 +37,12 @@ SENTENCES = (
 
 def enrol_me(config: Config, store: Store, recording: Path | None) -> int:
     """Enrol the voice of `recording`, None: of who speaks into the microphone now."""
-    from s2s.turns.vad import SileroVad
+    from s2s.app.loading import open_vad
 
     embedder = open_embedder(config, store)
     audio = _recorded(config) if recording is None else read_wav(recording, PIPELINE_HZ)[0]
     heard = raised(audio, PIPELINE_HZ)
-    voice = enrol(heard.samples, SileroVad(store.path(config.models.vad)).open(), embedder)
+    voice = enrol(heard.samples, open_vad(config.models.vad, store).open(), embedder)
     path = write_enrolled(store.root, voice)
     print(f"your voice, from {voice.speech_s:.1f} s of speech, is two vectors in {path}")
     print("from now on others are not answered. Off: --session.turns.speaker.mode off")

@@ -49,7 +49,7 @@ from s2s.session.client.stages import SenderOutlet, TellingStt
 from s2s.session.client.telling import TurnTelling
 from s2s.session.client.turns import ClientTurns, TurnsParts
 from s2s.session.config import SessionConfig
-from s2s.session.models import Models
+from s2s.session.models import Models, answer_voice
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.standstill import Standstill
 from s2s.stt.handler import SttHandler
@@ -57,7 +57,6 @@ from s2s.stt.languages import SpokenLanguage
 from s2s.transport.client_transport import LOOK_S, ClientTransport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
-from s2s.tts.speak import takes_words
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +165,7 @@ class ClientStages:
             self.conversation,
             self._transcripts,
             state,
-            by_word=takes_words(models.synthesizer, models.tts_rtf),
+            voice=answer_voice(models),
             on_ending=self._put_aside,
             steered=self._steered,
         )
