@@ -4,10 +4,12 @@ For those who have it; the ONNX file of `vad.py` is the same network and needs n
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 # The package has no types, and need not be installed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +22,17 @@ NAME = "torch"
 
 class TorchVadError(RuntimeError):
     """The package is not there. The message says what to do."""
+
+
+class _Probability(Protocol):
+    def item(self) -> float: ...
+
+
+class _Network(Protocol):
+    """The package's network, and the state of one stream."""
+
+    def reset_states(self) -> None: ...
+    def __call__(self, window: object, rate_hz: int) -> _Probability: ...
 
 
 class TorchSileroVad:
@@ -39,7 +52,7 @@ class TorchSileroVad:
                 f"models.vad {NAME} needs the package silero-vad ({error}). Install it: "
                 "pip install silero-vad; or leave models.vad out, which needs no torch."
             ) from error
-        self._load: Callable[[], object] = load_silero_vad
+        self._load: Callable[[], _Network] = load_silero_vad
 
     def open(self) -> TorchSileroStream:
         """A new stream: each listens to its own sound."""
@@ -49,13 +62,13 @@ class TorchSileroVad:
 class TorchSileroStream:
     """Speech probability of the consecutive windows of one stream. Not thread-safe."""
 
-    def __init__(self, model: object) -> None:
+    def __init__(self, model: _Network) -> None:
         self._model = model
         self.reset()
 
     def reset(self) -> None:
         """Forget the stream so far."""
-        self._model.reset_states()  # pyright: ignore[reportAttributeAccessIssue]
+        self._model.reset_states()
 
     def probability(self, block: Block) -> float:
         """Probability in [0, 1] that the next window `block`, float32 [512] at 16 kHz, is speech.
@@ -72,5 +85,4 @@ class TorchSileroStream:
         if np.abs(block).max() < INAUDIBLE:
             return 0.0
         with torch.no_grad():
-            window = torch.from_numpy(block)
-            return float(self._model(window, PIPELINE_HZ))  # pyright: ignore[reportCallIssue]
+            return self._model(torch.from_numpy(block), PIPELINE_HZ).item()

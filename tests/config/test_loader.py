@@ -107,7 +107,7 @@ def test_a_voice_by_language_has_the_options_of_its_backend(tmp_path: Path):
     )
     voices = loaded(file=file).tts.by_language
     assert (voices["de"].backend, voices["fr"]) == ("mms", LanguageVoiceConfig(voice="x"))
-    assert value_at(loaded(file=file), "tts.by_language")["de"].options.language == "deu"
+    assert value_at(loaded(file=file), "tts.by_language")["de"].options.language == "de"
     written = yaml.safe_load(yaml.safe_dump(config.as_dict(loaded(file=file))))
     assert config.from_tree(typed.tree(written, "written")) == loaded(file=file)
 
