@@ -100,6 +100,7 @@ UNTYPED_NEIGHBOURS = {
     "bench.vits_worker",
     "models.hub",
     "stt.faster_whisper",
+    "turns.torch_vad",
     "app.voices.listed",
     "tts.backends.hibari",
     "tts.backends.kokoro.phonemes",

@@ -12,6 +12,7 @@ import numpy as np
 from s2s.app.commands.models import needed_models
 from s2s.app.terminal import megabytes
 from s2s.app.together import Together
+from s2s.app.voice_activity import open_vad
 from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
 from s2s.config.schema import Config, TtsConfig
@@ -27,12 +28,8 @@ from s2s.system.cpu import cores
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
-from s2s.turns import torch_vad
-from s2s.turns.base import VadModel
 from s2s.turns.endpoint import EndOfTurn
 from s2s.turns.orders.wake_word import MicroWakeModel
-from s2s.turns.torch_vad import TorchSileroVad
-from s2s.turns.vad import SileroVad
 
 log = logging.getLogger(__name__)
 
@@ -141,16 +138,6 @@ def _loaded(
             "smaller model."
         )
     return replace(models, tts_rtf=rtf, compute=shared())
-
-
-def open_vad(name: str, store: Store) -> VadModel:
-    """Voice activity by a file of the store or a path, or by the package on torch.
-
-    Raises:
-        StoreError: there is no such file.
-        TorchVadError: the package is not installed.
-    """
-    return TorchSileroVad() if name == torch_vad.NAME else SileroVad(store.path(name))
 
 
 def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:

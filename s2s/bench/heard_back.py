@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from s2s.bench.wer import errors
+from s2s.bench.hearing.wer import errors
 from s2s.core.audio import PIPELINE_HZ, Block, empty, resample, write_sound
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer

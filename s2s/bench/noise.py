@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.hearing.wer import errors
 from s2s.bench.turn_audio import LIBRIVOX, recordings
-from s2s.bench.wer import errors
 from s2s.core.audio import (
     BLOCK_SAMPLES,
     PIPELINE_HZ,

@@ -130,8 +130,9 @@ class InstructedVoice:
 def instructed(synthesizer: Synthesizer, instructions: str) -> Synthesizer:
     """The same voice, which speaks as the words of `instructions` say; as ever where there are none
     or its model heeds none."""
-    takes = isinstance(synthesizer, InstructedSynthesizer) and synthesizer.takes_instructions
-    if not takes or not instructions:
+    if not instructions or not isinstance(synthesizer, InstructedSynthesizer):
+        return synthesizer
+    if not synthesizer.takes_instructions:
         return synthesizer
     return InstructedVoice(synthesizer, instructions)
 

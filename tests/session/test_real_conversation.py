@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from s2s.app.loading import close_models, load_models
-from s2s.bench.wer import errors
+from s2s.bench.hearing.wer import errors
 from s2s.config.loader import load
 from s2s.core.audio import PIPELINE_HZ, read_wav, resample
 from s2s.core.clock import ManualClock

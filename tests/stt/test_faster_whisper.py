@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from s2s.bench import wer
+from s2s.bench.hearing import wer
 from s2s.core.audio import Block
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.bench import wer
+from s2s.bench.hearing import wer
 from s2s.core.audio import Block, empty
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, Transcription

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from s2s.bench import wer
+from s2s.bench.hearing import wer
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, Block, resample
 from s2s.models.resources import Resources

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from s2s.app.loading import open_vad
+from s2s.app.voice_activity import open_vad
 from s2s.models.store import Store
 from s2s.turns.torch_vad import TorchSileroVad, TorchVadError
 from tests.support.other_voices import OtherVoice, check_voice

@@ -14,7 +14,7 @@ import pytest
 import soundfile
 
 from s2s.app.cli import main
-from s2s.bench.wer import words
+from s2s.bench.hearing.wer import words
 from s2s.core.audio import Block, read_wav, resample
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig

@@ -1,4 +1,5 @@
 from mlx.core import array
+
 from s2s.core.audio import Block
 
 N_FRAMES: int

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from s2s.app.commands.table import Invocation
 from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
-from s2s.config.schema import Config
+from s2s.config.schema import Config, LanguageVoiceConfig, LlmConfig, SttConfig, TtsConfig
 from s2s.core.untyped import is_mapping
 from s2s.llm.llama import LlamaConfig
 from s2s.models.fetch import Fetcher
@@ -27,6 +27,9 @@ from s2s.models.rows import (
 )
 from s2s.models.store import Store, hub_part
 from s2s.system.cpu import cores
+
+_Choice = SttConfig | LlmConfig | TtsConfig | LanguageVoiceConfig
+"""Sections that name a backend and its options."""
 
 
 def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -190,8 +193,10 @@ def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
     """The models of the manifest that a session with this config loads."""
     known = {model.name for model in store.models}
     wanted = {config.models.vad, config.models.end_of_turn or ""} & known
-    chosen = [(stage, getattr(config, stage)) for stage in registry.STAGES]
-    chosen += [("tts", voice) for voice in config.tts.by_language.values() if voice.backend]
+    chosen: list[tuple[registry.StageName, _Choice]] = [
+        ("stt", config.stt), ("llm", config.llm), ("tts", config.tts)
+    ]  # fmt: skip
+    chosen.extend(("tts", voice) for voice in config.tts.by_language.values() if voice.backend)
     for stage, section in chosen:
         backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)

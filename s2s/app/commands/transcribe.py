@@ -89,6 +89,6 @@ def _open(config: Config, store: Store) -> Transcriber:
 
 
 def open_vad(config: Config, store: Store) -> VadModel:
-    from s2s.app import loading
+    from s2s.app import voice_activity
 
-    return loading.open_vad(config.models.vad, store)
+    return voice_activity.open_vad(config.models.vad, store)

@@ -37,7 +37,7 @@ SENTENCES = (
 
 def enrol_me(config: Config, store: Store, recording: Path | None) -> int:
     """Enrol the voice of `recording`, None: of who speaks into the microphone now."""
-    from s2s.app.loading import open_vad
+    from s2s.app.voice_activity import open_vad
 
     embedder = open_embedder(config, store)
     audio = _recorded(config) if recording is None else read_wav(recording, PIPELINE_HZ)[0]

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from s2s.bench.wer import words
+from s2s.bench.hearing.wer import words
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.clock import Clock
 from s2s.session.models import Models

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s.bench import wer
+from s2s.bench.hearing import wer
 from s2s.core.audio import Block, resample, rms_db
 from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from s2s.bench.recognisers import main, measured, recordings
+from s2s.bench.hearing.recognisers import main, measured, recordings
 from s2s.core.audio import Block
 from s2s.stt.base import Transcription
 from tests.support.recordings import DATA

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from s2s.bench import wer
+from s2s.bench.hearing import wer
 
 
 @pytest.mark.parametrize(

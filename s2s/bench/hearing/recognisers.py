@@ -1,6 +1,6 @@
 """Measure a recogniser on recordings with their words: errors, seconds, memory.
 
-python -m s2s.bench.recognisers --stt faster-whisper --set stt.model=tiny.en tests/data
+python -m s2s.bench.hearing.recognisers --stt faster-whisper --set stt.model=tiny.en tests/data
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from s2s.bench import wer
 from s2s.bench.conditions import Conditions
+from s2s.bench.hearing import wer
 from s2s.config import registry
 from s2s.config.loader import load
 from s2s.core.audio import PIPELINE_HZ, Block, read_wav

@@ -1,0 +1,1 @@
+"""How well recognisers write down what is said, and what that takes."""
