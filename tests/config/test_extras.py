@@ -48,8 +48,8 @@ DISTRIBUTIONS = {
 
 HEAVY = {
     "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
-    "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper", "pocket_tts",
-    "pymicro_wakeword",
+    "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper",
+    "pocket_tts", "pymicro_wakeword",
     "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
 }  # fmt: skip
 """Modules of extras: imported where they are used, never at the top of a module."""
