@@ -74,12 +74,17 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
             was loaded by then is closed.
     """
     told = to_fetch(config, store)
-    if told and offline():
-        raise StoreError(f"{told} HF_HUB_OFFLINE forbids that: unset it, or choose other models.")
-    if told:
+    if told and not offline():
         notice(told)
-    with Together() as together:
-        return _loaded(config, store, notice, together)
+    try:
+        with Together() as together:
+            return _loaded(config, store, notice, together)
+    except StoreError as error:
+        if not (told and offline()):
+            raise
+        raise StoreError(
+            f"{error}\n{told} HF_HUB_OFFLINE forbids that: unset it, or choose other models."
+        ) from error
 
 
 def to_fetch(config: Config, store: Store) -> str:

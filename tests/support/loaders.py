@@ -96,7 +96,7 @@ def main() -> int:
     for stage, create in zip(STAGES, creates, strict=True):
         how = hows[stage]
         setattr(registry, create, lambda *_, stage=stage, how=how: make(stage, how, there))
-    setattr(loading, "SileroVad", lambda _: EnergyVad())  # noqa: B010  (a double of another type)
+    setattr(loading, "open_vad", lambda *_: EnergyVad())  # noqa: B010  (a double of another type)
     setattr(loading, "EndOfTurn", lambda _: None)  # noqa: B010
     setattr(Store, "path", lambda *_: Path())  # noqa: B010
     sys.argv[1:] = sys.argv[4:]
