@@ -49,6 +49,8 @@ log = logging.getLogger(__name__)
 SLOW_COALESCED_S = 4.0
 """Of speech, estimated, for a slower voice: each piece is held back for its head start."""
 
+MOST_HEAD_START_S = 2.0
+"""Beside a busy program a clause of twelve seconds came after nine: a gap within it is better."""
 MAX_HELD_S = 4.0
 """Sound made ahead of the commit; more would be work for an answer that may be taken back."""
 
@@ -244,9 +246,10 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         )
 
     def _head_start(self, inputs: list[TtsInput]) -> int:
-        """Samples that must be made before the first is played, so that playback never runs dry."""
+        """Samples to be made before the first is played, so that playback runs dry late or never."""
         expected_s = sum(estimate_seconds(each.text) for each in inputs)
-        return int(head_start_s(expected_s, self._pace()) * self._settings.output_hz)
+        start_s = min(MOST_HEAD_START_S, head_start_s(expected_s, self._pace()))
+        return int(start_s * self._settings.output_hz)
 
     def _pace(self) -> float:
         return pace_of(self._synthesizer, self._settings.real_time_factor)

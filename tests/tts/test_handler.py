@@ -511,6 +511,15 @@ def test_a_voice_slower_than_speech_starts_late_and_then_never_runs_dry() -> Non
     assert all(made <= due for made, due in zip(left, played_at, strict=True))
 
 
+def test_nobody_waits_long_for_a_head_start() -> None:
+    """A clause of twelve seconds at 2.5 times as slow as speech: it begins after five seconds."""
+    voice = Voice(chunk_samples=(1600,), samples_a_char=1000)
+    rig = Rig(voice, real_time_factor=2.5)
+    voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.25)
+    next(iter(rig.handler.process(say("This is a clause that goes on and on " * 5))))
+    assert 4.0 < rig.clock.now() < 6.0
+
+
 def test_a_quick_voice_is_not_held_back() -> None:
     rig = Rig(Voice(chunk_samples=(1600,)), real_time_factor=0.5)
     next(iter(rig.handler.process(say("This is a sentence."))))
