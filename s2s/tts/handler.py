@@ -246,7 +246,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         )
 
     def _head_start(self, inputs: list[TtsInput]) -> int:
-        """Samples to be made before the first is played, so that playback runs dry late or never."""
+        """Samples to be made before the first is played: playback runs dry late, or never."""
         expected_s = sum(estimate_seconds(each.text) for each in inputs)
         start_s = min(MOST_HEAD_START_S, head_start_s(expected_s, self._pace()))
         return int(start_s * self._settings.output_hz)
