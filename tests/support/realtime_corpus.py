@@ -21,6 +21,8 @@ class Corpus:
     """That nobody said anything for long."""
     transcription: bool = True
     """A session that only writes down."""
+    calls: bool = True
+    """What the server plays itself: told in calls over WebRTC alone."""
 
 
 EVERYTHING = Corpus()
@@ -35,6 +37,8 @@ def corpus(wanted: Corpus = EVERYTHING) -> list[str]:
         texts = [text for text in texts if "input_image" not in text]
     if not wanted.silence:
         texts = [text for text in texts if "timeout_triggered" not in text]
+    if not wanted.calls:
+        texts = [text for text in texts if "output_audio_buffer." not in text]
     return texts
 
 
