@@ -7,29 +7,22 @@ Whisper always hears 30 s at once, so its time hardly depends on the length of w
 # faster-whisper leaves arguments open.
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.audio import Block
 from s2s.core.setting import setting
 from s2s.models.fetch import offline
 from s2s.models.resources import Resources
-from s2s.stt.base import SttError, Transcription
-from s2s.stt.silence import is_silent, sound
+from s2s.stt.base import SttError
 from s2s.stt.taught_words import hint
-from s2s.stt.whisper import SpokenRules, is_spoken
-from s2s.stt.windows import quiet_windows
+from s2s.stt.whisper import HeardWindow, SpokenRules, WindowedWhisper, is_spoken
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
-    from faster_whisper.transcribe import Segment, TranscriptionInfo
-
-_WINDOW_SAMPLES = 30 * PIPELINE_HZ
+    from faster_whisper.transcribe import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +45,8 @@ class FasterWhisperConfig(SpokenRules):
     )
 
 
-class FasterWhisper:
-    """Writes down speech. Stateless between calls; calls from several threads take turns."""
+class FasterWhisper(WindowedWhisper["WhisperModel"]):
+    """Whisper on CTranslate2; see `WindowedWhisper`."""
 
     def __init__(self, config: FasterWhisperConfig, resources: Resources) -> None:
         """Load the model.
@@ -62,63 +55,15 @@ class FasterWhisper:
             SttError: no such model, or options that do not go together.
             StoreError: the model's files cannot be had.
         """
+        super().__init__("faster-whisper", _load(config, resources), config)
         self._config = config
         self._words = hint(resources.words)
-        self._lock = threading.Lock()
-        self._model: WhisperModel | None = _load(config, resources)
 
-    def transcribe(
-        self,
-        audio: Block,
-        *,
-        language: str | None = None,
-        earlier: Transcription | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Transcription:
-        """Transcribe one utterance; see `s2s.stt.base.Transcriber`.
+    def _is_multilingual(self, model: WhisperModel) -> bool:
+        return bool(model.model.is_multilingual)
 
-        `earlier` is of no use to Whisper. `stop` is asked before each window of up to 30 s. The
-        language is heard in the first window that is not silent, and told with the probability of
-        every other.
-        """
-        del earlier
-        audio = sound(audio)
-        texts: list[str] = []
-        languages: dict[str, float] = {}
-        with self._lock:
-            model = self._model
-            if model is None:
-                raise RuntimeError("faster-whisper: used after close()")
-            if not model.model.is_multilingual:
-                language = "en"
-            for window in quiet_windows(audio, _WINDOW_SAMPLES):
-                if stop():
-                    break
-                piece = audio[window]
-                if is_silent(piece, self._config.silence_db):
-                    continue
-                segments, info = self._window(model, piece, language)
-                text = join_spoken(segments, self._config)
-                if text:
-                    languages = languages or dict(info.all_language_probs or ())
-                    language = info.language
-                    texts.append(text)
-        return Transcription(" ".join(texts), language, languages=languages)
-
-    def warm(self) -> None:
-        """Run the model once on a second of quiet noise."""
-        noise = np.random.default_rng(0).normal(0.0, 0.02, PIPELINE_HZ).astype(np.float32)
-        self.transcribe(noise)
-
-    def close(self) -> None:
-        """Free the model. Idempotent."""
-        with self._lock:
-            self._model = None
-
-    def _window(
-        self, model: WhisperModel, audio: Block, language: str | None
-    ) -> tuple[Iterable[Segment], TranscriptionInfo]:
-        return model.transcribe(
+    def _window(self, model: WhisperModel, audio: Block, language: str | None) -> HeardWindow:
+        segments, info = model.transcribe(
             audio,
             language=language,
             hotwords=self._words,
@@ -133,6 +78,8 @@ class FasterWhisper:
             log_prob_threshold=None,
             no_speech_threshold=None,
         )
+        text = join_spoken(segments, self._config)
+        return HeardWindow(text, info.language, dict(info.all_language_probs or ()))
 
 
 def join_spoken(segments: Iterable[Segment], rules: SpokenRules) -> str:

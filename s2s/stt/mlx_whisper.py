@@ -6,28 +6,25 @@ Linux's processors, where it is slow: that is for tests.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.core.audio import Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.stt.base import SttError, Transcription
-from s2s.stt.silence import is_silent, sound
+from s2s.stt.base import SttError
 from s2s.stt.taught_words import hint
-from s2s.stt.whisper import SpokenRules, is_spoken
-from s2s.stt.windows import quiet_windows
+from s2s.stt.whisper import (
+    WINDOW_SAMPLES,
+    HeardWindow,
+    SpokenRules,
+    WindowedWhisper,
+    is_spoken,
+)
 
 if TYPE_CHECKING:
     from mlx.core import Dtype
-    from mlx_whisper.decoding import DecodingResult
     from mlx_whisper.whisper import Whisper
-
-_WINDOW_SAMPLES = 30 * PIPELINE_HZ
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +38,8 @@ class MlxWhisperConfig(SpokenRules):
     half: bool = setting(True, "Compute in half precision.")
 
 
-class MlxWhisper:
-    """Writes down speech. Stateless between calls; calls from several threads take turns."""
+class MlxWhisper(WindowedWhisper["Whisper"]):
+    """Whisper on MLX; see `WindowedWhisper`."""
 
     def __init__(self, config: MlxWhisperConfig, resources: Resources) -> None:
         """Load the model.
@@ -51,61 +48,19 @@ class MlxWhisper:
             SttError: the folder holds no Whisper model of MLX.
             StoreError: the model cannot be had.
         """
+        model = _load(str(resources.store.path(config.model)), config)
+        super().__init__("mlx-whisper", model, config)
         self._config = config
         self._words = hint(resources.words)
-        self._lock = threading.Lock()
-        self._model: Whisper | None = _load(str(resources.store.path(config.model)), config)
 
-    def transcribe(
-        self,
-        audio: Block,
-        *,
-        language: str | None = None,
-        earlier: Transcription | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Transcription:
-        """Transcribe one utterance; see `s2s.stt.base.Transcriber`.
+    def _is_multilingual(self, model: Whisper) -> bool:
+        return model.is_multilingual
 
-        `earlier` is of no use to Whisper. `stop` is asked before each window of up to 30 s.
-        """
-        del earlier
-        audio = sound(audio)
-        texts: list[str] = []
-        languages: dict[str, float] = {}
-        with self._lock:
-            model = self._model
-            if model is None:
-                raise RuntimeError("mlx-whisper: used after close()")
-            if not model.is_multilingual:
-                language = "en"
-            for window in quiet_windows(audio, _WINDOW_SAMPLES):
-                if stop():
-                    break
-                if is_silent(audio[window], self._config.silence_db):
-                    continue
-                heard = self._window(model, audio[window], language)
-                if is_spoken(heard, self._config):
-                    languages = languages or dict(heard.language_probs or {})
-                    language = heard.language
-                    texts.append(heard.text.strip())
-        return Transcription(" ".join(texts), language, languages=languages)
-
-    def warm(self) -> None:
-        """Run the model once on a second of quiet noise."""
-        noise = np.random.default_rng(0).normal(0.0, 0.02, PIPELINE_HZ).astype(np.float32)
-        self.transcribe(noise)
-
-    def close(self) -> None:
-        """Free the model. Idempotent."""
-        with self._lock:
-            self._model = None
-
-    def _window(self, model: Whisper, audio: Block, language: str | None) -> DecodingResult:
-        """What is said in at most 30 s, and how probable each language is, where none is told."""
+    def _window(self, model: Whisper, audio: Block, language: str | None) -> HeardWindow:
         from mlx_whisper.audio import N_FRAMES, log_mel_spectrogram, pad_or_trim
         from mlx_whisper.decoding import DecodingOptions, decode
 
-        mel = log_mel_spectrogram(audio, n_mels=model.dims.n_mels, padding=_WINDOW_SAMPLES)
+        mel = log_mel_spectrogram(audio, n_mels=model.dims.n_mels, padding=WINDOW_SAMPLES)
         options = DecodingOptions(
             language=language,
             prompt=self._words,
@@ -113,7 +68,9 @@ class MlxWhisper:
             fp16=self._config.half,
         )
         window = pad_or_trim(mel, N_FRAMES, axis=-2).astype(_number_format(self._config))
-        return decode(model, window, options)
+        heard = decode(model, window, options)
+        text = heard.text.strip() if is_spoken(heard, self._config) else ""
+        return HeardWindow(text, heard.language, dict(heard.language_probs or {}))
 
 
 def _number_format(config: MlxWhisperConfig) -> Dtype:

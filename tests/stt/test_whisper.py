@@ -1,12 +1,14 @@
-"""What of Whisper's text was spoken."""
+"""Whisper on any runtime: its windows, and what of its text was spoken."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from s2s.stt.whisper import SpokenRules, is_spoken
+from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.stt.whisper import HeardWindow, SpokenRules, WindowedWhisper, is_spoken
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,37 @@ def test_silence_and_loops_are_not(
         text=text, no_speech_prob=silent, avg_logprob=log_prob, compression_ratio=compression
     )
     assert is_spoken(segment, SpokenRules()) is spoken
+
+
+class Runtime(WindowedWhisper[str]):
+    """Hears the same words in every window."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__("runtime", model, SpokenRules())
+        self.told: list[str | None] = []
+
+    def _is_multilingual(self, model: str) -> bool:
+        return model == "many"
+
+    def _window(self, model: str, audio: Block, language: str | None) -> HeardWindow:
+        self.told.append(language)
+        return HeardWindow("words", language or "de", {"de": 0.9} if language is None else {})
+
+
+LONG = np.random.default_rng(0).normal(0, 0.1, 40 * PIPELINE_HZ).astype(np.float32)
+
+
+def test_the_language_is_heard_in_the_first_window_and_kept() -> None:
+    runtime = Runtime("many")
+    heard = runtime.transcribe(LONG)
+    assert (heard.text, heard.language) == ("words words", "de")
+    assert heard.languages == {"de": 0.9}
+    assert runtime.told == [None, "de"]
+
+
+def test_an_english_model_is_told_english_and_none_hears_once_closed() -> None:
+    runtime = Runtime("one")
+    assert runtime.transcribe(LONG, language="fr").language == "en"
+    runtime.close()
+    with pytest.raises(RuntimeError, match=r"runtime: used after close"):
+        runtime.transcribe(LONG)
