@@ -356,9 +356,9 @@ def show(report: CoreReport) -> None:
             if times is not None:
                 print(f"  {name:<20} {times.p50_ms:>9} {times.p95_ms:>9}")
         print(
-            f"  RTF {found.rtf}, forward passes a frame {found.forward_passes_a_frame}, "
-            f"frames a decoder call {found.frames_a_call}\n  load {row.load_s} s, memory loaded "
-            f"{row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
+            f"  RTF {found.rtf}, {found.rtf_after_prompt} after the prompt, forward passes a frame "
+            f"{found.forward_passes_a_frame}, frames a decoder call {found.frames_a_call}\n"
+            f"  load {row.load_s} s, memory loaded {row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
             f"  first chunk after aborts {row.first_chunk_after_aborts_ms} ms; others kept "
             f"{row.others_cores} cores busy"
         )

@@ -139,6 +139,9 @@ class Summary:
     """Between one chunk and the next."""
     rtf: float
     """Of all utterances together: seconds to make over seconds of sound."""
+    rtf_after_prompt: float
+    """The same without the prompt: what every further second of sound takes. The start line of a
+    conversation tells this one, because where text is fed a prompt is short."""
     frames_a_call: float
     forward_passes_a_frame: float
     audio_s: float
@@ -148,6 +151,7 @@ class Summary:
         """Of at least one utterance."""
         reports = [run.report for run in runs]
         audio_s = sum(run.arrivals.audio_s for run in runs)
+        made_s = sum(run.arrivals.done_s for run in runs)
         frames = sum(report.frames for report in reports)
         calls = [
             call for each in reports for call in zip(each.codec_s, each.decoded_frames, strict=True)
@@ -160,7 +164,8 @@ class Summary:
             first_chunk=Times.of([run.arrivals.first_audio_s for run in runs]),
             uninterrupted_start=Times.of([run.arrivals.uninterrupted_start_s for run in runs]),
             gap=Times.of([gap for run in runs for gap in run.arrivals.gaps_s] or [0.0]),
-            rtf=round(sum(run.arrivals.done_s for run in runs) / audio_s, 3),
+            rtf=round(made_s / audio_s, 3),
+            rtf_after_prompt=round((made_s - sum(each.prefill_s for each in reports)) / audio_s, 3),
             frames_a_call=round(frames / len(calls), 2),
             forward_passes_a_frame=round(sum(each.forward_passes for each in reports) / frames, 2),
             audio_s=round(audio_s, 2),

@@ -20,6 +20,7 @@ FOUND = Summary(
     uninterrupted_start=ONE,
     gap=ONE,
     rtf=1.0,
+    rtf_after_prompt=0.9,
     frames_a_call=8.0,
     forward_passes_a_frame=15.0,
     audio_s=1.0,

@@ -62,6 +62,7 @@ def example() -> TimedUtterance:
 def test_a_summary_sums_up_all_utterances() -> None:
     summary = Summary.of([example(), example()])
     assert summary.rtf == pytest.approx(0.5 / 0.24, abs=1e-3)
+    assert summary.rtf_after_prompt == pytest.approx(0.4 / 0.24, abs=1e-3)
     assert summary.talker_step == Times(25.0, 30.0)
     assert summary.codec_frame.p50_ms == 45.0
     assert summary.first_chunk.p50_ms == 200.0
