@@ -358,7 +358,8 @@ def show(report: CoreReport) -> None:
         print(
             f"  RTF {found.rtf}, {found.rtf_after_prompt} after the prompt, forward passes a frame "
             f"{found.forward_passes_a_frame}, frames a decoder call {found.frames_a_call}\n"
-            f"  load {row.load_s} s, memory loaded {row.resident_loaded_mb}, speaking {row.resident_mb}, peak {row.peak_memory_mb} MB\n"
+            f"  load {row.load_s} s, memory loaded {row.resident_loaded_mb}, speaking "
+            f"{row.resident_mb}, peak {row.peak_memory_mb} MB\n"
             f"  first chunk after aborts {row.first_chunk_after_aborts_ms} ms; others kept "
             f"{row.others_cores} cores busy"
         )
