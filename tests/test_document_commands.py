@@ -90,8 +90,8 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(benchmark_(tts|qwen3)\.py .*--tiny)", r"\1 --frames 8"),
     (r"--soak 10 --frames 250", "--soak 0.02"),
     (
-        r"(qwen3_conversation\.py) --checkpoint \S+",
-        r"\1 --checkpoint {ends} --turns 1 --busy 0 --predictor-quants q8_0",
+        r"(qwen3_conversation\.py) --checkpoint .* (--picture)",
+        r"\1 --checkpoint {ends} --turns 1 --busy 0 --predictor-quants q8_0 --text fed \2",
     ),
     (r"--checkpoint checkpoint", "--checkpoint {base}"),
     (r"--frames 50 --runs 2", "--frames 4 --runs 1"),
