@@ -177,7 +177,7 @@ def real_time_factor(synthesizer: Synthesizer) -> float:
     if isinstance(synthesizer, Measured):
         return synthesizer.real_time_factor
     if isinstance(synthesizer, VoicesByLanguage):
-        return max(map(real_time_factor, synthesizer.synthesizers))
+        return synthesizer.measure(real_time_factor)
     started_s = time.perf_counter()
     chunks = synthesizer.synthesize("This tells how quick I am.")
     samples = sum(len(chunk.samples) for chunk in chunks)

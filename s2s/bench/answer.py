@@ -23,10 +23,10 @@ from s2s.tts.base import (
     AudioChunk,
     Capabilities,
     FedSynthesizer,
-    PacedSynthesizer,
     Synthesizer,
     WrittenText,
 )
+from s2s.tts.speak import pace_of
 
 LOOK_S = 0.05
 
@@ -115,14 +115,13 @@ class WatchedVoice:
         """See `Synthesizer`; so for all that follows."""
         return self._voice.capabilities
 
-    @property
-    def pace(self) -> float:
+    def pace(self, language: str | None = None) -> float:
         """See `PacedSynthesizer`; 0, as fast as can be, of one that is none."""
-        return self._voice.pace if isinstance(self._voice, PacedSynthesizer) else 0.0
+        return pace_of(self._voice, 0.0, language)
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         inner = self._voice
-        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice)
+        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice, language)
 
     def synthesize(
         self,

@@ -159,9 +159,9 @@ class InstructedSynthesizer(Synthesizer, Protocol):
 class FedSynthesizer(Protocol):
     """A synthesizer that can speak a text along with its writing, each word as it comes."""
 
-    def takes_words(self, voice: str | None = None) -> bool:
-        """Whether it does so with this voice (None: the configured one) and its settings; else it
-        is given whole texts."""
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
+        """Whether it does so with this voice (None: the configured one), in this language (None:
+        in any), and its settings; else it is given whole texts."""
         ...
 
     def synthesize_written(
@@ -201,8 +201,21 @@ class Measured(Protocol):
 class PacedSynthesizer(Protocol):
     """A synthesizer that knows how fast it is at this moment."""
 
-    @property
-    def pace(self) -> float:
-        """Seconds of work for a second of speech, as its last utterances took and as other
-        programs leave cores now."""
+    def pace(self, language: str | None = None) -> float:
+        """Seconds of work for a second of speech in this language (None: its own), as its last
+        utterances took and as other programs leave cores now."""
+        ...
+
+
+@runtime_checkable
+class LanguageLoader(Protocol):
+    """A synthesizer with a model a language, which can load more of them while it speaks."""
+
+    def offers(self, language: str) -> bool:
+        """It speaks this language, or could once its model is loaded."""
+        ...
+
+    def prepare(self, language: str) -> bool:
+        """Whether the model of a language that is offered is here. Where it is not, it begins to
+        be loaded, unless that was tried and failed. Never waits; any thread."""
         ...

@@ -35,7 +35,7 @@ from s2s.core.state import SessionState
 from s2s.core.work import Shift, Work, each
 from s2s.tts.base import CUT_NOTICE, FedSynthesizer, SegmentReport, Synthesizer, TtsError
 from s2s.tts.beginning import begin_after_grace, begin_answer
-from s2s.tts.language import StickyLanguage, is_spaced, is_written_in
+from s2s.tts.language import is_spaced, is_written_in
 from s2s.tts.marks import SoundAhead, SpokenText, whole_words
 from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
 from s2s.tts.speak import Synthesis, TtsSettings, pace_of, speak, speak_written, takes_words
@@ -43,6 +43,7 @@ from s2s.tts.speech_time import BASE_S, estimate_seconds, head_start_s
 from s2s.tts.tempo import paced
 from s2s.tts.trim import LeadTrimmer
 from s2s.tts.unspoken import is_answer, sign_phrase, sign_tone, unspoken_phrase
+from s2s.tts.voice_language import VoiceLanguage
 
 log = logging.getLogger(__name__)
 
@@ -77,8 +78,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._turns = state.turns
         self._settings = settings
         self._voice: str | None = None
-        languages = synthesizer.capabilities.languages
-        self._sticky = StickyLanguage(languages, languages[0]) if len(languages) > 1 else None
+        self._language = VoiceLanguage(synthesizer, lambda text: state.events(Notice(text)))
         self._texts: Texts = deque()
         self._response: ResponseId | None = None
         self._spoken = ""
@@ -130,8 +130,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         self._texts.clear()
         self._response = None
         self._voice = None
-        if self._sticky is not None:
-            self._sticky.reset()
+        self._language.reset()
 
     def _urgency(self) -> Work:
         """The first sound of an answer is waited for; the rest is made ahead of the listener, and
@@ -235,9 +234,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
     def _takes_words(self, first: TtsInput) -> bool:
         """The voice speaks along while this text is written. Not where it is too slow for that, in
         scripts without spaces, and where another language may begin: that is told from a clause."""
-        language = self._sticky.current if self._sticky is not None else first.language
+        language = self._language.current(first.language)
         return (
-            takes_words(self._synthesizer, self._pace(), first.voice or self._voice)
+            takes_words(self._synthesizer, self._pace(), first.voice or self._voice, language)
             and not first.system_note
             and language is not None
             and first.language in (None, language)
@@ -252,7 +251,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         return int(start_s * self._settings.output_hz)
 
     def _pace(self) -> float:
-        return pace_of(self._synthesizer, self._settings.real_time_factor)
+        language = self._language.current(None)
+        return pace_of(self._synthesizer, self._settings.real_time_factor, language)
 
     def _gate(
         self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int
@@ -323,7 +323,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         first = inputs[0]
         original = joined([each.text for each in inputs])
         voice, lexicon = first.voice or self._voice, self._settings.lexicon
-        language = self._language(original, first)
+        language = self._language.choose(original, first.language, first.response.turn_id)
         if written and language is not None and isinstance(self._synthesizer, FedSynthesizer):
             passage = Passage(
                 first, self._inbox, language, lexicon, self._texts, self._shift.paused
@@ -332,13 +332,6 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         return speak(
             original, self._synthesizer, language, voice=voice, lexicon=lexicon, stop=stale
         )
-
-    def _language(self, text: str, first: TtsInput) -> str | None:
-        """The language to speak in: the voice's own, or the one that was heard, if it lasts."""
-        if self._sticky is not None:
-            return self._sticky.choose(text, first.language, first.response.turn_id)
-        languages = self._synthesizer.capabilities.languages
-        return languages[0] if languages else first.language
 
     def _sound(
         self, synthesis: Synthesis, first: TtsInput, stale: Callable[[], bool]

@@ -2,12 +2,15 @@
 
 The language heard in the question chooses the voice. One misheard word must not flip it, so a new
 language needs evidence: the answer itself is written in it, or it is heard in two turns running.
+Nor is its voice loaded before that.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from s2s.tts.base import LanguageLoader
 
 TURNS_TO_SWITCH = 2
 """Turns running in which a new language must be heard when the answer does not show it."""
@@ -51,22 +54,28 @@ class StickyLanguage:
     Args:
         supported: ISO 639-1 codes the backend has voices for.
         default: the code it starts with.
+        loader: where voices of more languages come from, or of these later than at the start;
+            until such a voice is here the one before it goes on.
 
     Raises:
         ValueError: `default` is not supported.
     """
 
-    def __init__(self, supported: Sequence[str], default: str) -> None:
+    def __init__(
+        self, supported: Sequence[str], default: str, loader: LanguageLoader | None = None
+    ) -> None:
         if default not in supported:
             raise ValueError(
                 f"language {default!r} has no voice; choose one of {', '.join(supported)}"
             )
         self._supported = tuple(supported)
         self._default = default
+        self._loader = loader
         self.reset()
 
     def reset(self) -> None:
         """Forget the session."""
+        self._known = self._supported
         self._current = self._default
         self._candidate: str | None = None
         self._candidate_turns = 0
@@ -87,17 +96,31 @@ class StickyLanguage:
         """
         readable = self._readable(text)
         if self._current not in readable:
-            self._switch(heard if heard in readable else readable[0])
+            self._switch(heard if heard is not None and heard in readable else readable[0])
         elif heard == self._current:
             self._candidate = None
-        elif heard in readable and self._is_confirmed(text, heard, turn_id):
+        elif heard is not None and self._follows(heard, text, turn_id, readable):
             self._switch(heard)
         self._turn_id = turn_id
         return self._current
 
+    def _follows(self, heard: str, text: str, turn_id: str, readable: tuple[str, ...]) -> bool:
+        return (
+            (heard in readable or self._is_offered(heard, text))
+            and self._is_confirmed(text, heard, turn_id)
+            and (self._loader is None or self._loader.prepare(heard))
+        )
+
+    def _is_offered(self, language: str, text: str) -> bool:
+        """A language that could be loaded, and in which nothing speaks against `text`."""
+        if self._loader is None or language in self._known:
+            return False
+        return is_written_in(text, language) and self._loader.offers(language)
+
     def _is_confirmed(self, text: str, heard: str, turn_id: str) -> bool:
         likely = likely_language(text)
-        if likely == heard:
+        read = is_written_in(text, self._current) or not is_written_in(text, heard)
+        if likely == heard or not read:
             return True
         if heard != self._candidate:
             self._candidate, self._candidate_turns = heard, 1
@@ -106,19 +129,14 @@ class StickyLanguage:
         return self._candidate_turns >= TURNS_TO_SWITCH and likely != self._current
 
     def _switch(self, language: str) -> None:
+        if language not in self._known:
+            self._known = (*self._known, language)
         self._current = language
         self._candidate = None
 
     def _readable(self, text: str) -> tuple[str, ...]:
-        """Supported languages that are written in the script of `text`; all when none is."""
-        languages = script_languages(text)
-        if languages is None:
-            return self._supported
-        if languages:
-            fitting = tuple(code for code in self._supported if code in languages)
-        else:
-            fitting = tuple(code for code in self._supported if code not in _NOT_LATIN)
-        return fitting or self._supported
+        """Known languages that are written in the script of `text`; all when none is."""
+        return tuple(code for code in self._known if is_written_in(text, code)) or self._known
 
 
 def is_spaced(language: str) -> bool:

@@ -133,9 +133,10 @@ class Qwen3:
             request = replace(request, instruction=told)
             yield from self._speak(request, self.generation(segment), stop)
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         """Where the layout has the text alongside the sound: clones from the vector alone, as the
         official package speaks them, and trained speakers and designed voices if set so."""
+        del language  # of no matter
         model, streaming = self._loaded(), self._config.streaming_text
         if model.spec.kind is not Kind.BASE:
             return bool(streaming)
@@ -200,10 +201,9 @@ class Qwen3:
         measured = self._measured
         return 0.0 if measured is None else measured.speed.real_time * self._config.speed
 
-    @property
-    def pace(self) -> float:
-        """Work over sound now: as the last utterances took, and no better than the cores allow that
-        other programs leave; 0 before `warm`."""
+    def pace(self, language: str | None = None) -> float:
+        """Work over sound now, no better than cores allow that others leave; 0 before `warm`."""
+        del language
         observed = self._observed
         if observed is None or self._measured is None:
             return 0.0

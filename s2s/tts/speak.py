@@ -138,20 +138,28 @@ def instructed(synthesizer: Synthesizer, instructions: str) -> Synthesizer:
 
 
 def takes_words(
-    synthesizer: Synthesizer, real_time_factor: float, voice: str | None = None
+    synthesizer: Synthesizer,
+    real_time_factor: float,
+    voice: str | None = None,
+    language: str | None = None,
 ) -> bool:
     """The voice takes text while it is written; one that is slower than speech needs to know how
     much it will be."""
     return (
         isinstance(synthesizer, FedSynthesizer)
-        and synthesizer.takes_words(voice)
+        and synthesizer.takes_words(voice, language)
         and real_time_factor <= 1
     )
 
 
-def pace_of(synthesizer: Synthesizer, real_time_factor: float) -> float:
-    """Seconds of work for a second of sound, now; real_time_factor: as measured at the start."""
-    return synthesizer.pace if isinstance(synthesizer, PacedSynthesizer) else real_time_factor
+def pace_of(
+    synthesizer: Synthesizer, real_time_factor: float, language: str | None = None
+) -> float:
+    """Seconds of work for a second of sound in `language`, now; real_time_factor: as measured at
+    the start."""
+    if isinstance(synthesizer, PacedSynthesizer):
+        return synthesizer.pace(language)
+    return real_time_factor
 
 
 def speak_written(

@@ -56,7 +56,7 @@ class Voice:
 
 
 class WordVoice(Voice):
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         return True
 
     def synthesize_written(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from s2s.tts.base import AudioChunk, Capabilities
+from s2s.tts.base import AudioChunk, Capabilities, WrittenText
 
 
 class ScriptedVoice:
@@ -39,3 +39,65 @@ class ScriptedVoice:
 
     def close(self) -> None:
         self.closed += 1
+
+
+class AbleVoice(ScriptedVoice):
+    """Takes text while it is written and instructions, knows its pace, and loads more languages."""
+
+    def __init__(
+        self,
+        *languages: str,
+        rate_hz: int = 24_000,
+        voices: tuple[str, ...] = (),
+        loads: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(*languages, rate_hz=rate_hz, voices=voices)
+        self.now = 0.5
+        self.loads = loads
+        self.loaded: set[str] = set()
+        self.wanted: list[str] = []
+        self.instructions: list[str] = []
+
+    @property
+    def takes_instructions(self) -> bool:
+        return True
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        self.instructions.append(instructions)
+        yield from self.synthesize(text, voice=voice, language=language, stop=stop)
+
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
+        return voice != "whole"
+
+    def synthesize_written(
+        self,
+        text: WrittenText,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        try:
+            while part := text.read(stop):
+                yield from self.synthesize(part, voice=voice, language=language, stop=stop)
+        finally:
+            text.close()
+
+    def pace(self, language: str | None = None) -> float:
+        return self.now
+
+    def offers(self, language: str) -> bool:
+        return language in self.capabilities.languages or language in self.loads
+
+    def prepare(self, language: str) -> bool:
+        if language not in self.wanted:
+            self.wanted.append(language)
+        return language in self.loaded

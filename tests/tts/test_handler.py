@@ -536,7 +536,7 @@ class WordVoice(Voice):
     written: list[str] = field(default_factory=list)
     closed: int = 0
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         return voice != "whole"
 
     def synthesize_written(
@@ -633,7 +633,10 @@ def test_a_voice_slower_than_speech_gets_whole_texts() -> None:
 class PacedVoice(WordVoice):
     """Knows how fast it is now."""
 
-    pace: float = 0.8
+    now: float = 0.8
+
+    def pace(self, language: str | None = None) -> float:
+        return self.now
 
 
 def test_a_voice_whose_machine_became_busy_gets_whole_texts_and_starts_late() -> None:
@@ -645,7 +648,7 @@ def test_a_voice_whose_machine_became_busy_gets_whole_texts_and_starts_late() ->
     )
     assert voice.asked == []
     assert voice.written
-    voice.pace = 1.7
+    voice.now = 1.7
     rig = Rig(voice, real_time_factor=0.8)
     voice.on_chunk = lambda: rig.clock.wait_until(rig.clock.now() + 0.17)
     first = next(
@@ -667,6 +670,27 @@ def test_a_slow_voice_gets_its_first_clause_alone_and_then_little_at_a_time() ->
         *[say(sentence) for _ in range(5)], EndOfResponse(RESPONSE)
     )
     assert quick.asked[0][0].count("This") > 1
+
+
+def test_a_language_is_spoken_once_its_voice_is_loaded_and_that_is_told() -> None:
+    @dataclass
+    class LoadingVoice(Voice):
+        loaded: bool = False
+
+        def offers(self, language: str) -> bool:
+            return language in ("en", "de")
+
+        def prepare(self, language: str) -> bool:
+            return self.loaded or language == "en"
+
+    voice = LoadingVoice()
+    rig = Rig(voice)
+    german = TtsInput("Das ist nicht der Weg.", RESPONSE, "de", 0.0, ends=Ends.SENTENCE)
+    rig.send(german)
+    voice.loaded = True
+    rig.send(german, EndOfResponse(RESPONSE))
+    assert [language for _, _, language in voice.asked] == ["en", "de"]
+    assert rig.events == [Notice("the voice for de is not loaded yet; until it is, en goes on")]
 
 
 # --- provisional starts --------------------------------------------------------------------------

@@ -72,6 +72,61 @@ def test_a_default_without_a_voice_is_refused() -> None:
         StickyLanguage(("en", "de"), "fr")
 
 
+class Loads:
+    """Loads French and Russian when it is let."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.here = {"en", "de"}
+
+    def offers(self, language: str) -> bool:
+        return language in {"en", "de", "fr", "ru"}
+
+    def prepare(self, language: str) -> bool:
+        self.asked.append(language)
+        return language in self.here
+
+
+FRENCH = "Je ne sais pas, mais il est dans le jardin avec vous."
+RUSSIAN = "Я не знаю."
+
+
+def test_the_voice_goes_on_until_the_next_one_is_loaded() -> None:
+    loads = Loads()
+    language = StickyLanguage(("en", "de"), "en", loads)
+    assert language.choose(FRENCH, "fr", "1") == "en"
+    assert language.choose(FRENCH, "fr", "2") == "en"
+    assert loads.asked == ["fr", "fr"]
+    loads.here.add("fr")
+    assert language.choose(FRENCH, "fr", "3") == "fr"
+    assert language.choose("D'accord !", "fr", "4") == "fr", "it stays"
+    assert language.choose(ENGLISH, "en", "5") == "en"
+    assert language.choose(GERMAN, "de", "6") == "de", "loaded, and asked whether it is"
+
+
+def test_one_misheard_turn_loads_nothing() -> None:
+    loads = Loads()
+    language = StickyLanguage(("en", "de"), "en", loads)
+    language.choose("Okay!", "fr", "1")
+    language.choose("Okay!", "en", "2")
+    language.choose(ENGLISH, "fr", "3")
+    language.choose(ENGLISH, "fr", "4")
+    language.choose("Okay!", "sv", "5")
+    language.choose("Okay!", "sv", "6")
+    assert loads.asked == []
+
+
+def test_a_script_that_no_voice_reads_is_loaded_at_once() -> None:
+    loads = Loads()
+    language = StickyLanguage(("en", "de"), "en", loads)
+    assert language.choose(RUSSIAN, "ru", "1") == "en"
+    loads.here.add("ru")
+    assert language.choose(RUSSIAN, "ru", "1") == "ru"
+    assert language.choose("Okay.", "ru", "2") == "en", "Latin letters are not Russian's"
+    language.reset()
+    assert language.choose(RUSSIAN, None, "1") == "en", "unheard, it is not guessed"
+
+
 def test_scripts() -> None:
     assert script_languages("123 !") is None
     assert script_languages("Hello 你") == frozenset()
@@ -105,3 +160,19 @@ def test_it_always_speaks_a_language_it_has(turns: list[tuple[str, str | None]])
     language = StickyLanguage(SUPPORTED, "en")
     for turn, (text, heard) in enumerate(turns):
         assert language.choose(text, heard, str(turn)) in SUPPORTED
+
+
+loading = st.tuples(
+    st.sampled_from([FRENCH, RUSSIAN, GERMAN, ENGLISH, "Okay.", "42"]),
+    st.sampled_from([None, "en", "de", "fr", "ru", "sv"]),
+    st.sampled_from([None, "fr", "ru"]),
+)
+
+
+@given(st.lists(loading, max_size=12))
+def test_what_is_not_here_is_never_spoken(turns: list[tuple[str, str | None, str | None]]) -> None:
+    loads = Loads()
+    language = StickyLanguage(("en", "de"), "en", loads)
+    for turn, (text, heard, arrives) in enumerate(turns):
+        loads.here |= {arrives} if arrives else set()
+        assert language.choose(text, heard, str(turn)) in loads.here

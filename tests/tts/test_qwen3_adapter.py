@@ -344,7 +344,7 @@ def test_the_start_line_says_when_and_how_it_was_measured(
     )
     made = Qwen3(config, Resources(Store(tmp_path)))
     assert (made.real_time_factor, made.measured_how) == (0.0, "")
-    assert made.pace == 0.0
+    assert made.pace() == 0.0
     made.warm()
     assert made.real_time_factor > 0
     assert "measured 20" in made.measured_how
@@ -367,8 +367,8 @@ def test_its_pace_is_what_others_leave_of_the_cores(
     beside = Qwen3(config, Resources(Store(tmp_path), compute=Crowded()))
     for made in (alone, beside):
         made.warm()
-    assert alone.pace == pytest.approx(alone.real_time_factor)
-    assert beside.pace == pytest.approx(2 * beside.real_time_factor)
+    assert alone.pace() == pytest.approx(alone.real_time_factor)
+    assert beside.pace() == pytest.approx(2 * beside.real_time_factor)
     for made in (alone, beside):
         made.close()
 

@@ -90,6 +90,7 @@ check_as_others(voice)
 sizes = {len(chunk.samples) for chunk in voice.synthesize("One two three.") if len(chunk.samples)}
 check("frames of 80 ms", min(sizes) == 1920 and all(size % 1920 == 0 for size in sizes))
 check("a seed repeats", np.allclose(sound(voice), sound(voice), atol=1e-5))
+check("no other language of a model of one's own", not voice.offers("de") and voice.prepare("en"))
 check("a clone", voice.capabilities.cloning)
 check(
     "needs a recording", fails(lambda: Pocket(PocketConfig(model=config), resources), "recording")

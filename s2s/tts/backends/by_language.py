@@ -1,19 +1,23 @@
 """One model a language: the first is loaded at once, the others one after another behind it.
 
 A change of language then finds its voice there; upstream's MMS backend loads it in the middle of
-the answer, for seconds. Knows nothing about models.
+the answer, for seconds. A language that was not named at the start is loaded behind the voice that
+speaks, too, once it is asked for. Knows nothing about models.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from s2s.core.clock import Clock, SystemClock
+from s2s.core.clock import Clock, SystemClock, Worker
 from s2s.core.errors import StageError
 from s2s.tts.base import TtsError
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class ByLanguage(Generic[T]):
@@ -37,9 +41,12 @@ class ByLanguage(Generic[T]):
         self._wanted = [code for code in dict.fromkeys(codes) if code != codes[0]]
         self._codes = (codes[0], *self._wanted)
         self._closed = False
-        clock = clock or SystemClock()
-        self._changed = clock.condition()
-        self._worker = clock.start(self._run, "tts languages") if self._wanted else None
+        self._clock = clock or SystemClock()
+        self._changed = self._clock.condition()
+        self._worker: Worker | None = None
+        self._working = False
+        with self._changed:
+            self._work()
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -53,9 +60,9 @@ class ByLanguage(Generic[T]):
             StageError: no such language, it could not be loaded, or all was closed.
         """
         code = code or self._codes[0]
-        if code not in self._codes:
-            raise TtsError(f"no voice for {code!r}; there are {', '.join(self._codes)}.")
         with self._changed:
+            if code not in self._codes and code not in self._made and code not in self._wanted:
+                raise TtsError(f"no voice for {code!r}; there are {', '.join(self._codes)}.")
             if code in self._wanted:  # it goes first
                 self._wanted.remove(code)
                 self._wanted.insert(0, code)
@@ -68,10 +75,15 @@ class ByLanguage(Generic[T]):
             raise made
         return made
 
-    def is_here(self, code: str) -> bool:
-        """The model is loaded, or was found not to load."""
+    def prepare(self, code: str) -> bool:
+        """Whether the model of a language is here. Where it is not, it is loaded behind the others,
+        unless that failed before. Never waits."""
         with self._changed:
-            return code in self._made
+            made = self._made.get(code)
+            if made is None and code not in self._wanted and not self._closed:
+                self._wanted.append(code)
+                self._work()
+            return made is not None and not isinstance(made, StageError)
 
     def close(self) -> None:
         """Forget all. What is being loaded is waited for. Idempotent."""
@@ -79,15 +91,23 @@ class ByLanguage(Generic[T]):
             self._closed = True
             self._wanted.clear()
             self._changed.notify_all()
-        if self._worker is not None:
-            self._worker.join()
+            worker = self._worker
+        if worker is not None:
+            worker.join()
         with self._changed:
             self._made.clear()
+
+    def _work(self) -> None:
+        """See to it that what is wanted is loaded. The lock is held."""
+        if self._wanted and not self._working:
+            self._working = True
+            self._worker = self._clock.start(self._run, "tts languages")
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 if not self._wanted:
+                    self._working = False
                     return
                 code = self._wanted[0]
             made = self._attempt(code)
@@ -98,7 +118,11 @@ class ByLanguage(Generic[T]):
                 self._changed.notify_all()
 
     def _attempt(self, code: str) -> T | StageError:
+        log.info("the voice of %s is being loaded", code)
         try:
-            return self._load(code)
+            made = self._load(code)
         except StageError as error:
+            log.warning("the voice of %s cannot be loaded: %s", code, error)
             return error
+        log.info("the voice of %s is loaded", code)
+        return made

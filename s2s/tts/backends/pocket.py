@@ -54,6 +54,11 @@ class PocketConfig:
     languages: tuple[str, ...] = setting(
         (), "Others that may be spoken; they are loaded while the first one already speaks."
     )
+    load_heard: bool = setting(
+        True,
+        "Another of the seven is loaded once it was heard in two turns, or an answer is written in "
+        "it, while the voice before it goes on.",
+    )
     voice: str | None = setting(
         None,
         "A published voice (alba, jean, ...) or a recording to clone; None is the language's.",
@@ -148,6 +153,16 @@ class Pocket:
             if stop():
                 return
             yield AudioChunk(np.zeros(0, np.float32), spoken_chars=end)
+
+    def offers(self, language: str) -> bool:
+        """See `s2s.tts.base.LanguageLoader`."""
+        config = self._config
+        more = config.load_heard and config.model is None and language in MODELS
+        return more or language in self._models.codes
+
+    def prepare(self, language: str) -> bool:
+        """See `s2s.tts.base.LanguageLoader`."""
+        return self._models.prepare(language)
 
     def warm(self) -> None:
         """Speak a short sentence, unheard."""

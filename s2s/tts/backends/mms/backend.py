@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from s2s.config.language_codes import LONG_CODES
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.models.store import Store, StoreError
@@ -41,6 +42,11 @@ class MmsConfig:
     )
     languages: tuple[str, ...] = setting(
         (), "Others that may be spoken; they are loaded while the first one already speaks."
+    )
+    load_heard: bool = setting(
+        True,
+        "A language that is in neither of them is loaded once it was heard in two turns, or an "
+        "answer is written in it, while the voice before it goes on.",
     )
     model: str = setting(
         HUB,
@@ -76,6 +82,7 @@ class Mms:
             (config.language, *config.languages), lambda code: _load(config, code, store, threads)
         )
         self._rate_hz = self._voices.get(None).sample_rate_hz
+        self._folder = None if config.model.startswith("hf://") else store.path(config.model)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -112,6 +119,19 @@ class Mms:
                 yield replace(chunk, samples=samples, spoken_chars=told)
         except VitsError as error:
             raise TtsError(f"mms: {error}") from error
+
+    def offers(self, language: str) -> bool:
+        """See `s2s.tts.base.LanguageLoader`."""
+        if language in self._voices.codes or not self._config.load_heard:
+            return language in self._voices.codes
+        folder = self._folder
+        return language in LONG_CODES and (
+            folder is None or (folder / folder_of(language)).is_dir()
+        )
+
+    def prepare(self, language: str) -> bool:
+        """See `s2s.tts.base.LanguageLoader`."""
+        return self._voices.prepare(language)
 
     def warm(self) -> None:
         """Speak a short sentence of the first language, unheard."""

@@ -53,6 +53,23 @@ def test_each_language_has_its_voice(models: Path, tmp_path: Path) -> None:
         sound(voice, "abc.")
 
 
+def test_a_language_that_was_not_named_is_loaded_behind_the_one_that_speaks(
+    models: Path, tmp_path: Path
+) -> None:
+    voice = Mms(MmsConfig(language="en", model=str(models), seed=1), resources(tmp_path))
+    assert [voice.offers(code) for code in ("en", "de", "sv")] == [True, True, False]
+    assert voice.prepare("en")
+    voice.prepare("de")
+    assert sound(voice, "one two.", "de").size
+    assert voice.prepare("de")
+    assert voice.capabilities.languages == ("en",)
+    voice.close()
+    never = MmsConfig(language="en", model=str(models), load_heard=False)
+    voice = Mms(never, resources(tmp_path))
+    assert [voice.offers(code) for code in ("en", "de")] == [True, False]
+    voice.close()
+
+
 def test_it_can_be_stopped_and_told_how(models: Path, tmp_path: Path) -> None:
     quick = Mms(MmsConfig(model=str(models), seed=1, speed=2.0), resources(tmp_path))
     slow = Mms(MmsConfig(model=str(models), seed=1, volume_db=-6.0), resources(tmp_path))
