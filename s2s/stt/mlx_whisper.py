@@ -1,7 +1,8 @@
 """Whisper of any size (OpenAI, MIT) on MLX: Apple's processors and graphics, 99 languages, greedy.
 
-The same rules as on CTranslate2 decide what was spoken (`whisper.py`). MLX also has wheels for
-Linux's processors, where it is slow: that is for tests.
+The same rules as on CTranslate2 decide what was spoken (`whisper.py`). All runs in one thread
+(docs/decisions/mlx-thread.md). MLX also has wheels for Linux's processors, where it is slow: that
+is for tests.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from s2s.stt.whisper import (
     WindowedWhisper,
     is_spoken,
 )
+from s2s.system.mlx_thread import mlx_thread
 
 if TYPE_CHECKING:
     from mlx.core import Dtype
@@ -48,7 +50,8 @@ class MlxWhisper(WindowedWhisper["Whisper"]):
             SttError: the folder holds no Whisper model of MLX.
             StoreError: the model cannot be had.
         """
-        model = _load(str(resources.store.path(config.model)), config)
+        folder = str(resources.store.path(config.model))
+        model = mlx_thread().call(lambda: _load(folder, config))
         super().__init__("mlx-whisper", model, config)
         self._config = config
         self._words = hint(resources.words)
@@ -57,6 +60,9 @@ class MlxWhisper(WindowedWhisper["Whisper"]):
         return model.is_multilingual
 
     def _window(self, model: Whisper, audio: Block, language: str | None) -> HeardWindow:
+        return mlx_thread().call(lambda: self._hear(model, audio, language))
+
+    def _hear(self, model: Whisper, audio: Block, language: str | None) -> HeardWindow:
         from mlx_whisper.audio import N_FRAMES, log_mel_spectrogram, pad_or_trim
         from mlx_whisper.decoding import DecodingOptions, decode
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
@@ -26,13 +23,12 @@ from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.models.store import Store, StoreError
+from s2s.system.mlx_thread import mlx_thread
 from s2s.tts.backends.kokoro.languages import CODES, speech_of
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces
 from s2s.tts.running_cost import PieceLength, RunningCost
-
-T = TypeVar("T")
 
 _MAX_CHARS = 240
 
@@ -85,7 +81,7 @@ class MlxAudio:
         self._config = config
         self._lock = threading.Lock()
         self._cost = RunningCost(call_s=0.1, char_s=0.01)
-        loaded = _thread().call(lambda: _load(config, resources.store))
+        loaded = mlx_thread().call(lambda: _load(config, resources.store))
         self._model: _Model | None = loaded
         self._rate_hz = int(loaded.sample_rate)
 
@@ -149,7 +145,7 @@ class MlxAudio:
                 raise TtsError("mlx-audio was used after it was closed.")
             sounds = _sounds(self._model, piece, options)
             try:
-                while (samples := _thread().call(lambda: next(sounds, None))) is not None:
+                while (samples := mlx_thread().call(lambda: next(sounds, None))) is not None:
                     if stop():
                         return
                     if len(samples):
@@ -157,7 +153,7 @@ class MlxAudio:
             except (ImportError, OSError, ValueError, RuntimeError, TypeError) as error:
                 raise TtsError(f"mlx-audio could not speak {piece[:60]!r}: {error}") from error
             finally:
-                _thread().call(sounds.close)
+                mlx_thread().call(sounds.close)
 
     def _options(self, voice: str | None, language: str | None) -> dict[str, object]:
         config = self._config
@@ -174,37 +170,6 @@ class MlxAudio:
             "ref_text": config.reference_text,
         }
         return {name: value for name, value in options.items() if value is not None}
-
-
-class _MlxThread:
-    """Runs what computes with MLX, one call after another, and never ends."""
-
-    def __init__(self) -> None:
-        self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        SystemClock().start(self._run, "s2s-mlx")
-
-    def call(self, work: Callable[[], T]) -> T:
-        """What `work` gives. Raises what it raises. Any thread."""
-        answer: Future[T] = Future()
-
-        def run() -> None:
-            try:
-                answer.set_result(work())
-            except BaseException as error:  # noqa: BLE001  (raised by who waits for it)
-                answer.set_exception(error)
-
-        self._wanted.put(run)
-        return answer.result()
-
-    def _run(self) -> None:
-        while True:
-            self._wanted.get()()
-
-
-@cache
-def _thread() -> _MlxThread:
-    """The one of this process."""
-    return _MlxThread()
 
 
 def _load(config: MlxAudioConfig, store: Store) -> _Model:
