@@ -27,7 +27,11 @@ _ROWS = [entry.split() for entry in re.split(r"[|\n]", _TABLE.strip())]
 
 LONG_CODES: dict[str, str] = {code: long for code, long, _ in _ROWS}
 """ISO 639-1 -> ISO 639-3."""
-_CODES = {name: code for code, long, english in _ROWS for name in (long, english)}
+_OTHERS = ("it ita italian", "ja jpn japanese", "zh zho chinese", "zh cmn mandarin")
+"""Languages that MMS has no voice of."""
+_ALL_ROWS = [*_ROWS, *(each.split() for each in _OTHERS)]
+_SHORT = frozenset(code for code, *_ in _ALL_ROWS)
+_CODES = {name: code for code, long, english in _ALL_ROWS for name in (long, english)}
 
 
 def language_code(written: str) -> str:
@@ -35,7 +39,7 @@ def language_code(written: str) -> str:
     is in no table, such as the ISO 639-3 code of a language without a shorter one, stays."""
     plain = written.strip().lower()
     first = re.split(r"[-_]", plain)[0]
-    return first if first in LONG_CODES else _CODES.get(first, plain)
+    return first if first in _SHORT else _CODES.get(first, plain)
 
 
 def with_language_codes(options: Mapping[str, object]) -> dict[str, object]:

@@ -120,7 +120,7 @@ class PartialTranscript:
     stable: str
     turn: TurnId
     audio_samples: int
-    """Samples of the turn that were heard for it."""
+    """Samples of the turn that were heard for it; 0 while the rest of its words are written."""
     confidence: float | None = None
     """Mean natural logarithm of the probability of what was written; None when not known."""
     language: str | None = None

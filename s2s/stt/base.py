@@ -11,6 +11,15 @@ from s2s.core.errors import StageError
 
 
 @dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word, and when it was said, in seconds from the start of the audio."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Transcription:
     """What a backend heard."""
 
@@ -26,6 +35,8 @@ class Transcription:
     last digits, so it is not part of what was heard."""
     languages: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
     """Probability of each language, by its code; empty when the backend does not tell."""
+    words: tuple[TimedWord, ...] = field(default=(), compare=False)
+    """Those of `text`, in order, where their times were asked for and the backend tells them."""
 
 
 class SttError(StageError):
@@ -63,6 +74,40 @@ class Transcriber(Protocol):
 
     def close(self) -> None:
         """Free the model. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class GrowingTranscriber(Protocol):
+    """A transcriber whose words of one recording come one after another."""
+
+    def transcribe_growing(
+        self,
+        audio: Block,
+        *,
+        so_far: Callable[[Transcription], None],
+        language: str | None = None,
+        earlier: Transcription | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """As `Transcriber.transcribe`; `so_far` is given what was written by then whenever there
+        are more words. It is called on this thread, and must not wait."""
+        ...
+
+
+@runtime_checkable
+class WordTimingTranscriber(Protocol):
+    """A transcriber that can tell when each word was said."""
+
+    def transcribe_words(
+        self,
+        audio: Block,
+        *,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """As `Transcriber.transcribe`, with `Transcription.words`; without them where the model
+        or its server tells none after all."""
         ...
 
 

@@ -7,8 +7,9 @@ Whisper always hears 30 s at once, so its time hardly depends on the length of w
 # faster-whisper leaves arguments open.
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,9 +17,10 @@ from s2s.core.audio import Block
 from s2s.core.setting import setting
 from s2s.models.fetch import offline
 from s2s.models.resources import Resources
-from s2s.stt.base import SttError
+from s2s.stt.base import SttError, TimedWord, Transcription
 from s2s.stt.taught_words import hint
 from s2s.stt.whisper import HeardWindow, SpokenRules, WindowedWhisper, is_spoken
+from s2s.stt.word_times import fitted
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -59,10 +61,22 @@ class FasterWhisper(WindowedWhisper["WhisperModel"]):
         self._config = config
         self._words = hint(resources.words)
 
+    def transcribe_words(
+        self,
+        audio: Block,
+        *,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """See `s2s.stt.base.WordTimingTranscriber`: Whisper's attention, aligned with the sound."""
+        return self._transcribed(audio, language, stop, words=True)
+
     def _is_multilingual(self, model: WhisperModel) -> bool:
         return bool(model.model.is_multilingual)
 
-    def _window(self, model: WhisperModel, audio: Block, language: str | None) -> HeardWindow:
+    def _window(
+        self, model: WhisperModel, audio: Block, language: str | None, *, words: bool
+    ) -> HeardWindow:
         segments, info = model.transcribe(
             audio,
             language=language,
@@ -71,6 +85,7 @@ class FasterWhisper(WindowedWhisper["WhisperModel"]):
             best_of=1,
             temperature=0.0,
             without_timestamps=True,
+            word_timestamps=words,
             condition_on_previous_text=False,
             vad_filter=False,
             # What follows decides what is dropped; here it would only be tried again hotter.
@@ -78,13 +93,27 @@ class FasterWhisper(WindowedWhisper["WhisperModel"]):
             log_prob_threshold=None,
             no_speech_threshold=None,
         )
-        text = join_spoken(segments, self._config)
-        return HeardWindow(text, info.language, dict(info.all_language_probs or ()))
+        # One segment is all of a window; asked for word times the package would go on behind its
+        # last word, and hear what follows that, silence, once more.
+        heard = list(islice(segments, 1 if words else None))
+        text = join_spoken(heard, self._config)
+        timed = fitted(text, spoken_words(heard, self._config)) if words else ()
+        return HeardWindow(text, info.language, dict(info.all_language_probs or ()), timed)
 
 
 def join_spoken(segments: Iterable[Segment], rules: SpokenRules) -> str:
     """The text of the segments that were spoken."""
     return " ".join(each.text.strip() for each in segments if is_spoken(each, rules))
+
+
+def spoken_words(segments: Iterable[Segment], rules: SpokenRules) -> list[TimedWord]:
+    """The words of the segments that were spoken, where they were asked for."""
+    spoken = (each for each in segments if is_spoken(each, rules))
+    return [
+        TimedWord(word.word, float(word.start), float(word.end))
+        for each in spoken
+        for word in each.words or ()
+    ]
 
 
 def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:

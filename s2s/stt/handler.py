@@ -125,8 +125,14 @@ class SttHandler(Handler[SttInput, LlmInput]):
         """What is said, written down again where the language heard is not the one that counts."""
         stop = self._state.stop_when(lambda: self._stale(speech))
         turn_id, final, asked = speech.turn.turn_id, speech.final, self._language.asked
+
+        def so_far(words: Transcription) -> None:
+            self._tell_more(speech, words)
+
         with self._state.compute.working(Work.HEARING):
-            heard = self._hearing.hear(speech.audio, final=final, language=asked, stop=stop)
+            heard = self._hearing.hear(
+                speech.audio, final=final, language=asked, stop=stop, so_far=so_far
+            )
             if asked is not None or stop():
                 return heard
             language = self._language.choose(heard, turn_id, final=final)
@@ -140,8 +146,21 @@ class SttHandler(Handler[SttInput, LlmInput]):
         self._again = hearing_of(self._transcriber)
         self._words: Transcription | None = None
         self._stable = StableWords()
+        self._told = ""
+        """The words of the turn that were told last."""
+
+    def _tell_more(self, speech: Speech, words: Transcription) -> None:
+        """Tell the first words of what is being written, where they are more than is known. They
+        are not all of any sound, so nothing follows from where they end."""
+        if len(words.text) > len(self._told) and not self._stale(speech):
+            self._told = words.text
+            language = words.language or self._language.current
+            self._on_partial(
+                PartialTranscript(words.text, self._stable.text, speech.turn, 0, None, language)
+            )
 
     def _partial(self, speech: Speech, heard: Transcription) -> PartialTranscript:
+        self._told = heard.text
         return PartialTranscript(
             heard.text,
             self._stable.push(heard.text),

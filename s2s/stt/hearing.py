@@ -11,14 +11,33 @@ from typing import Protocol
 import numpy as np
 
 from s2s.core.audio import Block, empty
-from s2s.stt.base import StreamingTranscriber, Transcriber, Transcription, TranscriptionStream
+from s2s.stt.base import (
+    GrowingTranscriber,
+    StreamingTranscriber,
+    Transcriber,
+    Transcription,
+    TranscriptionStream,
+)
+
+SoFar = Callable[[Transcription], None]
+"""Takes what is known of an answer while the rest of it is being written."""
+
+
+def _nobody(heard: Transcription) -> None:
+    """Takes nothing."""
 
 
 class TurnHearing(Protocol):
     """Hears one turn. Not thread-safe."""
 
     def hear(
-        self, audio: Block, *, final: bool, language: str | None, stop: Callable[[], bool]
+        self,
+        audio: Block,
+        *,
+        final: bool,
+        language: str | None,
+        stop: Callable[[], bool],
+        so_far: SoFar = _nobody,
     ) -> Transcription:
         """What is said in `audio`.
 
@@ -28,6 +47,8 @@ class TurnHearing(Protocol):
             final: to its last word; else the last words may still be missing.
             language: as for `Transcriber.transcribe`.
             stop: when it comes true, what is returned is not kept.
+            so_far: is given its first words already while the others are written, by a recogniser
+                that writes them so.
 
         Raises:
             SttError: the recogniser failed.
@@ -60,7 +81,13 @@ class WholeHearing:
         self._language: str | None = None
 
     def hear(
-        self, audio: Block, *, final: bool, language: str | None, stop: Callable[[], bool]
+        self,
+        audio: Block,
+        *,
+        final: bool,
+        language: str | None,
+        stop: Callable[[], bool],
+        so_far: SoFar = _nobody,
     ) -> Transcription:
         """See `TurnHearing`."""
         del final
@@ -68,9 +95,13 @@ class WholeHearing:
             self._earlier, self._language = None, language
         if self._earlier is not None and np.array_equal(audio, self._heard):
             return self._earlier
-        result = self._transcriber.transcribe(
-            audio, language=language, earlier=self._earlier, stop=stop
-        )
+        earlier, transcriber = self._earlier, self._transcriber
+        if isinstance(transcriber, GrowingTranscriber):
+            result = transcriber.transcribe_growing(
+                audio, so_far=so_far, language=language, earlier=earlier, stop=stop
+            )
+        else:
+            result = transcriber.transcribe(audio, language=language, earlier=earlier, stop=stop)
         if not stop():
             self._earlier, self._heard = result, audio
         return result
@@ -88,7 +119,13 @@ class StreamedHearing:
         self._ended = False
 
     def hear(
-        self, audio: Block, *, final: bool, language: str | None, stop: Callable[[], bool]
+        self,
+        audio: Block,
+        *,
+        final: bool,
+        language: str | None,
+        stop: Callable[[], bool],
+        so_far: SoFar = _nobody,
     ) -> Transcription:
         """See `TurnHearing`. A stream that ended cannot go on: then all is heard afresh."""
         pushed = len(self._pushed)

@@ -59,7 +59,10 @@ class MlxWhisper(WindowedWhisper["Whisper"]):
     def _is_multilingual(self, model: Whisper) -> bool:
         return model.is_multilingual
 
-    def _window(self, model: Whisper, audio: Block, language: str | None) -> HeardWindow:
+    def _window(
+        self, model: Whisper, audio: Block, language: str | None, *, words: bool
+    ) -> HeardWindow:
+        del words  # the package aligns them in its own loop alone, which decodes otherwise
         return mlx_thread().call(lambda: self._hear(model, audio, language))
 
     def _hear(self, model: Whisper, audio: Block, language: str | None) -> HeardWindow:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,9 +17,10 @@ import numpy as np
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
-from s2s.stt.base import SttError, Transcription
+from s2s.stt.base import SttError, TimedWord, Transcription
 from s2s.stt.silence import sound
 from s2s.stt.taught_words import SAME_SOUND, TaughtWords, written
+from s2s.stt.word_times import fitted, of_tokens
 
 if TYPE_CHECKING:
     from sherpa_onnx import OnlineRecognizer, OnlineStream
@@ -116,6 +117,22 @@ class Sherpa:
         heard = stream.push(audio, stop=stop)
         return heard if stop() else stream.end(stop=stop)
 
+    def transcribe_words(
+        self,
+        audio: Block,
+        *,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """See `s2s.stt.base.WordTimingTranscriber`. A word's time is when the model wrote it, which
+        is up to a chunk after it was said."""
+        stream = self.open(language=language)
+        heard = stream.push(audio, stop=stop)
+        if stop():
+            return heard
+        heard = stream.end(stop=stop)
+        return replace(heard, words=stream.words(heard.text, len(audio) / PIPELINE_HZ))
+
     def warm(self) -> None:
         """Run the model on half a second of quiet noise."""
         noise = np.random.default_rng(0).normal(0.0, 0.02, PIPELINE_HZ // 2).astype(np.float32)
@@ -135,6 +152,12 @@ class Sherpa:
             text = recogniser.get_result(stream).strip()
         text = text.lower() if text.isupper() else text
         return Transcription(self._taught.corrected(text), self._config.language)
+
+    def tokens(self, stream: OnlineStream) -> tuple[list[str], list[float]]:
+        """Pieces of words that were written, and when, in seconds of the stream's audio."""
+        with self._lock:
+            recogniser = self._opened()
+            return recogniser.tokens(stream), recogniser.timestamps(stream)
 
     @property
     def tail(self) -> Block:
@@ -170,6 +193,12 @@ class SherpaStream:
         self._stream.accept_waveform(PIPELINE_HZ, self._sherpa.tail)
         self._stream.input_finished()
         return self._sherpa.decode(self._stream, stop)
+
+    def words(self, text: str, length_s: float) -> tuple[TimedWord, ...]:
+        """The words of `text`, which is what was heard, with their times within `length_s`."""
+        tokens, starts_s = self._sherpa.tokens(self._stream)
+        within = [min(start_s, length_s) for start_s in starts_s]
+        return fitted(text, of_tokens(tokens, within, length_s))
 
 
 @dataclass(frozen=True, slots=True)

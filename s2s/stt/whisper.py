@@ -16,7 +16,7 @@ import numpy as np
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
-from s2s.stt.base import Transcription
+from s2s.stt.base import TimedWord, Transcription
 from s2s.stt.silence import is_silent, sound
 from s2s.stt.windows import quiet_windows
 
@@ -77,6 +77,8 @@ class HeardWindow:
     """ISO 639-1 code."""
     languages: Mapping[str, float]
     """How probable each language is, where none was told."""
+    words: tuple[TimedWord, ...] = ()
+    """When each word was said in it, where that was asked for and the runtime tells it."""
 
 
 class WindowedWhisper(ABC, Generic[M]):
@@ -105,8 +107,14 @@ class WindowedWhisper(ABC, Generic[M]):
         every other.
         """
         del earlier
+        return self._transcribed(audio, language, stop, words=False)
+
+    def _transcribed(
+        self, audio: Block, language: str | None, stop: Callable[[], bool], *, words: bool
+    ) -> Transcription:
         audio = sound(audio)
         texts: list[str] = []
+        timed: list[TimedWord] = []
         languages: dict[str, float] = {}
         with self._lock:
             model = self._model
@@ -119,12 +127,17 @@ class WindowedWhisper(ABC, Generic[M]):
                     break
                 if is_silent(audio[window], self._rules.silence_db):
                     continue
-                heard = self._window(model, audio[window], language)
+                heard = self._window(model, audio[window], language, words=words)
                 if heard.text:
                     languages = languages or dict(heard.languages)
                     language = heard.language
                     texts.append(heard.text)
-        return Transcription(" ".join(texts), language, languages=languages)
+                    begin_s = window.start / PIPELINE_HZ
+                    timed += [
+                        TimedWord(each.text, begin_s + each.start_s, begin_s + each.end_s)
+                        for each in heard.words
+                    ]
+        return Transcription(" ".join(texts), language, languages=languages, words=tuple(timed))
 
     def warm(self) -> None:
         """Run the model once on a second of quiet noise."""
@@ -141,5 +154,6 @@ class WindowedWhisper(ABC, Generic[M]):
         """It hears other languages than English."""
 
     @abstractmethod
-    def _window(self, model: M, audio: Block, language: str | None) -> HeardWindow:
-        """Hear at most 30 s, in ``language`` or whatever is spoken."""
+    def _window(self, model: M, audio: Block, language: str | None, *, words: bool) -> HeardWindow:
+        """Hear at most 30 s, in ``language`` or whatever is spoken; with ``words`` when each was
+        said, where the runtime tells it."""

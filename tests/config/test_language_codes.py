@@ -20,6 +20,10 @@ from s2s.config.language_codes import LONG_CODES, language_code, with_language_c
         ("urd-script_arabic", "ur"),
         ("nan", "nan"),
         ("Klingon", "klingon"),
+        ("italian", "it"),
+        ("it-IT", "it"),
+        ("Mandarin", "zh"),
+        ("jpn", "ja"),
     ],
 )
 def test_a_language_has_one_code(written: str, code: str) -> None:

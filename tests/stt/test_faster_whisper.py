@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from s2s.bench.hearing import wer
-from s2s.core.audio import Block
+from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.models.resources import Resources
-from s2s.stt.base import SttError
+from s2s.stt.base import SttError, WordTimingTranscriber
 from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken
 
 pytest.importorskip("faster_whisper")
@@ -87,6 +88,29 @@ def test_taught_words_are_written_as_taught(
     text = model.transcribe(librivox["librivox_0880"][0]).text
     assert "ill disposed" in text.replace("-", " ")
     assert text.endswith(".")
+
+
+@pytest.mark.models("whisper-tiny.en")
+def test_it_tells_when_each_word_was_said(
+    tiny: FasterWhisper, librivox: dict[str, tuple[Block, str]]
+) -> None:
+    """The same words, in order, within the sound; and a second of silence before all shifts them by
+    a second."""
+    assert isinstance(tiny, WordTimingTranscriber)
+    audio, _ = librivox["librivox_0930"]
+    plain, timed = tiny.transcribe(audio), tiny.transcribe_words(audio)
+    assert (timed.text, timed.language) == (plain.text, plain.language)
+    assert [word.text for word in timed.words] == plain.text.split()
+    starts = [word.start_s for word in timed.words]
+    assert starts == sorted(starts)
+    assert 0 <= starts[0] < timed.words[-1].end_s <= len(audio) / PIPELINE_HZ + 0.1
+    later = tiny.transcribe_words(np.concatenate([np.zeros(PIPELINE_HZ, np.float32), audio]))
+    moved = [word.start_s for word in later.words]
+    assert len(moved) == len(starts)
+    shifts = [there - here for here, there in zip(starts[1:], moved[1:], strict=True)]
+    assert max(abs(shift - 1.0) for shift in shifts) <= 0.2
+    assert plain.words == ()
+    assert tiny.transcribe_words(np.zeros(PIPELINE_HZ, np.float32)).words == ()
 
 
 @pytest.mark.models("whisper-base")

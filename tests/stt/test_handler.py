@@ -56,9 +56,9 @@ class Ear:
 
 
 class Rig:
-    def __init__(self, language: str | None = "en") -> None:
+    def __init__(self, language: str | None = "en", ear: Ear | None = None) -> None:
         clock = ManualClock()
-        self.ear = Ear()
+        self.ear = ear or Ear()
         self.scope, self.turns = CancelScope(clock), SpeculativeTurns(clock)
         self.inbox: Channel[SttInput] = Channel(8, clock=clock)
         self.partials: list[PartialTranscript] = []
@@ -231,3 +231,42 @@ def test_speech_is_written_down_again_in_the_language_that_counts() -> None:
     assert (first.language, second.language) == ("en", "en")
     assert asked == [None, None, "en"]
     assert [partial.language for partial in rig.partials] == ["en", "en"]
+
+
+class GrowingEar(Ear):
+    """Writes its words one by one."""
+
+    def transcribe_growing(
+        self,
+        audio: Block,
+        *,
+        so_far: Callable[[Transcription], None],
+        language: str | None = None,
+        earlier: Transcription | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        whole = self.transcribe(audio, language=language, earlier=earlier, stop=stop)
+        words = whole.text.split()
+        for count in range(1, len(words)):
+            so_far(Transcription(" ".join(words[:count])))
+        return whole
+
+
+def test_words_are_told_while_the_others_are_written_where_they_are_more() -> None:
+    """They say nothing of how far the sound is read, and make no word stable."""
+    rig = Rig(ear=GrowingEar())
+    rig.send(speech(3.0, final=False))
+    told = [(each.text, each.stable, each.audio_samples) for each in rig.partials]
+    assert told == [("one", "", 0), ("one two", "", 0), ("one two three", "", 48_000)]
+    rig.partials.clear()
+    out = rig.send(speech(5.0))
+    assert [each.text for each in rig.partials] == ["one two three four", "one two three four five"]
+    assert rig.partials[-1].stable == "one two three"
+    assert out == [Transcript("one two three four five", "en", TURN, 0, 0.0)]
+
+
+def test_nothing_is_told_of_a_turn_that_is_stale() -> None:
+    rig = Rig(ear=GrowingEar())
+    rig.ear.during = rig.scope.cancel
+    rig.send(speech(3.0))
+    assert rig.partials == []

@@ -147,3 +147,36 @@ def test_a_stream_says_what_a_fresh_one_would(steps: list[tuple[int, bool, bool]
         heard = hearing.hear(audio, final=final, language=None, stop=never)
         assert heard.text.rstrip(".") == expected.text.rstrip(".")
         assert heard.text.endswith(".") or not final
+
+
+class GrowingEar(CountingEar):
+    """Writes its words one by one."""
+
+    def transcribe_growing(
+        self,
+        audio: Block,
+        *,
+        so_far: Callable[[Transcription], None],
+        language: str | None = None,
+        earlier: Transcription | None = None,
+        stop: Callable[[], bool] = never,
+    ) -> Transcription:
+        for text in ("He", "He was"):
+            so_far(Transcription(text))
+        return self.transcribe(audio, language=language, earlier=earlier, stop=stop)
+
+
+def test_words_of_one_recording_come_one_after_another() -> None:
+    ear = GrowingEar()
+    hearing = hearing_of(ear)
+    assert isinstance(hearing, WholeHearing)
+    so_far: list[Transcription] = []
+    audio = np.ones(4, np.float32)
+    heard = hearing.hear(audio, final=True, language=None, stop=never, so_far=so_far.append)
+    assert heard.text == "4"
+    assert [each.text for each in so_far] == ["He", "He was"]
+    again = hearing.hear(audio, final=True, language=None, stop=never, so_far=so_far.append)
+    assert again is heard
+    assert len(so_far) == 2, "it was not asked again"
+    longer = hearing.hear(np.ones(5, np.float32), final=True, language=None, stop=never)
+    assert (longer.text, ear.asked[-1]) == ("5", (5, None, heard))

@@ -11,7 +11,7 @@ import pytest
 from s2s.core.audio import Block
 from s2s.models.resources import Resources
 from s2s.models.store import Store
-from s2s.stt.base import StreamingTranscriber, SttError
+from s2s.stt.base import StreamingTranscriber, SttError, WordTimingTranscriber
 from s2s.stt.hearing import StreamedHearing
 from s2s.stt.sherpa import Sherpa, SherpaConfig, find_files
 from tests.support.sherpa_model import write_transducer
@@ -52,6 +52,25 @@ def test_words_come_while_one_speaks_and_are_those_of_the_end(
     assert len(set(said)) > len(said) / 3
     assert final == sherpa.transcribe(speech)
     assert final.language == "en"
+
+
+def test_it_tells_when_each_word_was_written(sherpa: Sherpa, speech: Block) -> None:
+    assert isinstance(sherpa, WordTimingTranscriber)
+    plain, timed = sherpa.transcribe(speech), sherpa.transcribe_words(speech)
+    assert timed == plain
+    assert [word.text for word in timed.words] == plain.text.split()
+    starts = [word.start_s for word in timed.words]
+    assert starts == sorted(starts)
+    assert len(set(starts)) > len(starts) / 2
+    assert timed.words[-1].end_s <= len(speech) / 16_000
+    # What has been written by then comes at those times.
+    stream = sherpa.open()
+    half = speech[: len(speech) // 2]
+    so_far = stream.push(half).text.split()
+    assert 0 < len(so_far) < len(starts)
+    assert starts[len(so_far) - 2] <= len(half) / 16_000
+    assert starts[len(so_far) + 1] >= len(half) / 16_000 - 0.4
+    assert sherpa.transcribe_words(speech, stop=lambda: True).words == ()
 
 
 def test_the_last_words_come_with_the_silence_behind_them(folder: Path, speech: Block) -> None:

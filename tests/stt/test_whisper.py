@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from s2s.core.audio import PIPELINE_HZ, Block
+from s2s.stt.base import TimedWord, Transcription
 from s2s.stt.whisper import HeardWindow, SpokenRules, WindowedWhisper, is_spoken
 
 
@@ -41,9 +42,16 @@ class Runtime(WindowedWhisper[str]):
     def _is_multilingual(self, model: str) -> bool:
         return model == "many"
 
-    def _window(self, model: str, audio: Block, language: str | None) -> HeardWindow:
+    def _window(
+        self, model: str, audio: Block, language: str | None, *, words: bool
+    ) -> HeardWindow:
         self.told.append(language)
-        return HeardWindow("words", language or "de", {"de": 0.9} if language is None else {})
+        timed = (TimedWord("words", 0.5, 1.0),) if words else ()
+        languages = {"de": 0.9} if language is None else {}
+        return HeardWindow("words", language or "de", languages, timed)
+
+    def with_words(self, audio: Block) -> Transcription:
+        return self._transcribed(audio, None, lambda: False, words=True)
 
 
 LONG = np.random.default_rng(0).normal(0, 0.1, 40 * PIPELINE_HZ).astype(np.float32)
@@ -55,6 +63,15 @@ def test_the_language_is_heard_in_the_first_window_and_kept() -> None:
     assert (heard.text, heard.language) == ("words words", "de")
     assert heard.languages == {"de": 0.9}
     assert runtime.told == [None, "de"]
+
+
+def test_words_are_timed_from_the_start_of_all_windows() -> None:
+    runtime = Runtime("many")
+    first, second = runtime.with_words(LONG).words
+    assert first == TimedWord("words", 0.5, 1.0)
+    assert 15.0 < second.start_s < 30.5
+    assert second.end_s == second.start_s + 0.5
+    assert runtime.transcribe(LONG).words == ()
 
 
 def test_an_english_model_is_told_english_and_none_hears_once_closed() -> None:

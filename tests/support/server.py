@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -54,7 +54,7 @@ class ScriptedServer:
     @staticmethod
     def send(
         request: BaseHTTPRequestHandler,
-        chunks: list[bytes],
+        chunks: Iterable[bytes],
         *,
         kind: str = "text/event-stream",
         end: bool = True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import threading
 from pathlib import Path
@@ -15,7 +16,7 @@ from s2s.app.commands import transcribe
 from s2s.config import registry
 from s2s.core.audio import read_wav, write_sound, write_wav
 from s2s.models.store import Store
-from s2s.stt.base import SttError, Transcription
+from s2s.stt.base import SttError, TimedWord, Transcription
 from s2s.testing.simulator import EnergyVad, tone
 from s2s.turns.speech_regions import speech_regions
 from s2s.turns.vad import SileroVad
@@ -133,6 +134,72 @@ def test_what_could_not_be_opened_is_said_once(tmp_path: Path, capsys: pytest.Ca
     _good(tmp_path / "a.wav")
     assert cli.main(["transcribe", "a.wav", "a.wav", "--stt", "none"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+class TimingEar(Ear):
+    """Hears two words at their times."""
+
+    def transcribe_words(self, audio: np.ndarray, **_: object) -> Transcription:
+        words = (TimedWord("Déjà", 0.125, 0.25), TimedWord("vu.", 0.5, 0.75))
+        return Transcription("Déjà vu.", "fr", words=words)
+
+
+def test_times_are_told_in_each_form(
+    tmp_path: Path, ear: type[Ear], capsys: pytest.CaptureFixture[str]
+):
+    """Of a recogniser that tells none they are shared out, and that is said."""
+    _good(tmp_path / "a.wav")
+
+    def shown(*flags: str) -> str:
+        assert cli.main(["transcribe", "a.wav", *flags]) == 0
+        return capsys.readouterr().out
+
+    assert shown("--format", "srt").startswith("1\n00:00:00,000 --> 00:00:01,")
+    assert shown("--format", "vtt").startswith("WEBVTT\n\n00:00:00.000 --> 00:00:01.")
+    told = json.loads(shown("--format", "json"))
+    assert (told["file"], told["text"], told["duration"]) == ("a.wav", "1.0 s", 1.0)
+    assert len(told["segments"]) == 1
+    assert "words" not in told
+    assert cli.main(["transcribe", "a.wav", "--words"]) == 0
+    out, err = capsys.readouterr()
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[2] for row in rows] == ["1.0", "s"]
+    assert float(rows[0][1]) == float(rows[1][0])
+    assert "moonshine does not tell when a word is said" in err
+
+
+def test_each_word_has_the_time_that_the_recogniser_tells(
+    tmp_path: Path,
+    ear: type[Ear],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(registry, "create_transcriber", lambda *_: TimingEar())
+    _good(tmp_path / "a.wav")
+    assert cli.main(["transcribe", "a.wav", "a.wav", "--words", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for line in out.splitlines():
+        told = json.loads(line)
+        assert told["language"] == "fr"
+        assert told["words"] == [
+            {"word": "Déjà", "start": 0.125, "end": 0.25},
+            {"word": "vu.", "start": 0.5, "end": 0.75},
+        ]
+    assert "Déjà" in out, "as it is written"
+    assert cli.main(["transcribe", "a.wav", "--words", "--format", "srt"]) == 0
+    assert capsys.readouterr().out.startswith("1\n00:00:00,125 --> 00:00:00,250\nDéjà\n\n2\n")
+    assert cli.main(["transcribe", "a.wav", "--words"]) == 0
+    assert capsys.readouterr().out == "0.125\t0.250\tDéjà\n0.500\t0.750\tvu.\n"
+
+
+def test_subtitles_are_of_one_file(
+    tmp_path: Path, ear: type[Ear], capsys: pytest.CaptureFixture[str]
+):
+    _good(tmp_path / "a.wav")
+    assert cli.main(["transcribe", "a.wav", "a.wav", "--format", "vtt"]) == 2
+    assert "--format vtt is of one file, got 2" in capsys.readouterr().err
+    assert ear.made == 0
 
 
 @pytest.mark.models

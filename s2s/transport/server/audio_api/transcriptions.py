@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -15,30 +15,15 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 
 from s2s.core.audio import PIPELINE_HZ, AudioError, Block, decode_sound
 from s2s.core.audio.gain import raised
-from s2s.core.work import Work
 from s2s.stt.base import SttError
-from s2s.stt.windows import quiet_windows
+from s2s.stt.subtitles import SaidSegment, srt, usage, verbose, vtt, whole_text
 from s2s.transport.server.audio_api import fields
-from s2s.transport.server.audio_api.subtitles import (
-    SaidSegment,
-    srt,
-    usage,
-    verbose,
-    vtt,
-    whole_text,
-)
-from s2s.transport.server.handover import Services
+from s2s.transport.server.audio_api.recordings import Recogniser, Writing, said_in
 from s2s.transport.server.reply import ApiError, sse
 from s2s.transport.server.server import Server
 from s2s.transport.server.worker import Stop, while_connected
-from s2s.turns.speech_regions import speech_regions
 
 FORMATS = ("json", "text", "verbose_json", "srt", "vtt")
-
-GAP_S = 0.8
-"""A pause as long as this parts two segments where their times are asked for."""
-SEGMENT_S = 12.0
-"""Longer ones are cut at quiet points then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +37,10 @@ class TranscriptionRequest:
     stream: bool
 
     @property
-    def in_segments(self) -> bool:
+    def writing(self) -> Writing:
         """Times are asked for, or words as soon as they are known: short pieces."""
-        return self.stream or self.format not in ("json", "text")
+        in_segments = self.stream or self.format not in ("json", "text")
+        return Writing(self.language, in_segments, self.words and self.format == "verbose_json")
 
 
 async def read_request(request: Request, server: Server) -> TranscriptionRequest:
@@ -115,38 +101,6 @@ def heard_sound(request: TranscriptionRequest, server: Server) -> Block:
     return raised(sound, PIPELINE_HZ).samples
 
 
-def pieces(sound: Block, services: Services, *, short: bool) -> Iterator[slice]:
-    """Where something is said; `short` pieces have the better times, long ones the better words."""
-    if not short:
-        yield from speech_regions(sound, services.vad.open())
-        return
-    for region in speech_regions(sound, services.vad.open(), gap_s=GAP_S):
-        for window in quiet_windows(sound[region], int(SEGMENT_S * PIPELINE_HZ)):
-            yield slice(region.start + window.start, region.start + window.stop)
-
-
-def segments(
-    request: TranscriptionRequest, sound: Block, services: Services, stop: Stop
-) -> Iterator[SaidSegment]:
-    """What is said, piece by piece; in a thread."""
-    for piece in pieces(sound, services, short=request.in_segments):
-        services.compute.wait(Work.TEXT_AHEAD, stop)
-        if stop():
-            return
-        with services.compute.working(Work.TEXT_AHEAD):
-            heard = services.transcriber.transcribe(
-                sound[piece], language=request.language, stop=stop
-            )
-        if heard.text:
-            yield SaidSegment(
-                heard.text,
-                piece.start / PIPELINE_HZ,
-                piece.stop / PIPELINE_HZ,
-                heard.language,
-                heard.confidence,
-            )
-
-
 class TranscriptionsEndpoint:
     """The endpoint of one server."""
 
@@ -156,14 +110,15 @@ class TranscriptionsEndpoint:
     async def __call__(self, request: Request) -> Response:
         wanted = await read_request(request, self._server)
         workers, services = self._server.workers, self._server.services
+        recogniser = Recogniser(services.transcriber, services.vad, services.compute)
         if wanted.stream:
             sound = await workers.call(lambda _: heard_sound(wanted, self._server))
-            said = workers.stream(lambda stop: segments(wanted, sound, services, stop))
+            said = workers.stream(lambda stop: said_in(sound, recogniser, wanted.writing, stop))
             return StreamingResponse(_events(said, sound), media_type="text/event-stream")
 
         def work(stop: Stop) -> tuple[Block, list[SaidSegment]]:
             sound = heard_sound(wanted, self._server)
-            return sound, list(segments(wanted, sound, services, stop))
+            return sound, list(said_in(sound, recogniser, wanted.writing, stop))
 
         sound, found = await while_connected(request, workers.call(work))
         return _told(wanted, found, len(sound) / PIPELINE_HZ)

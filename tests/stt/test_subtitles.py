@@ -7,7 +7,9 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.transport.server.audio_api.subtitles import SaidSegment, srt, verbose, vtt
+from s2s.stt.base import TimedWord
+from s2s.stt.subtitles import SaidSegment, a_word_each, srt, verbose, vtt
+from s2s.stt.word_times import words_in
 
 SAID = [
     SaidSegment("Hello there.", 0.5, 1.75, "en", -0.2),
@@ -46,11 +48,24 @@ def test_verbose():
     assert "words" not in verbose(SAID, 2.0, None, words=False)
 
 
+def test_words_have_the_times_that_were_told():
+    timed = (TimedWord("Hello", 0.6, 1.0004), TimedWord("there.", 1.2, 1.7))
+    segment = SaidSegment("Hello there.", 0.5, 1.75, timed=timed)
+    assert verbose([segment], 2.0, "en", words=True)["words"] == [
+        {"word": "Hello", "start": 0.6, "end": 1.0},
+        {"word": "there.", "start": 1.2, "end": 1.7},
+    ]
+    assert [(each.text, each.start_s) for each in a_word_each([segment])] == [
+        ("Hello", 0.6),
+        ("there.", 1.2),
+    ]
+
+
 @given(st.text(), st.floats(0, 1e5), st.floats(0, 1e3))
 def test_words_fill_their_segment_in_order(text: str, start_s: float, lasts_s: float):
     segment = SaidSegment(text, start_s, start_s + lasts_s)
     words = segment.words()
-    assert [word.word for word in words] == text.split()
+    assert [word.text for word in words] == words_in(text)
     times = [start_s, *(time for word in words for time in (word.start_s, word.end_s))]
     assert all(later >= earlier - 0.001 for earlier, later in itertools.pairwise(times))
     if words:

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class SaidWord:
-    """A word, and about when it was said."""
-
-    word: str
-    start_s: float
-    end_s: float
+from s2s.stt.base import TimedWord
+from s2s.stt.word_times import shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +19,22 @@ class SaidSegment:
     language: str | None = None
     mean_log_prob: float | None = None
 
-    def words(self) -> list[SaidWord]:
-        """Its words, the time shared among them by their lengths: the recognisers here tell no
-        times, and a segment lasts some seconds."""
-        words = self.text.split()
-        weights = [len(word) + 1 for word in words]
-        second = (self.end_s - self.start_s) / max(1, sum(weights))
-        found: list[SaidWord] = []
-        at_s = self.start_s
-        for word, weight in zip(words, weights, strict=True):
-            found.append(SaidWord(word, round(at_s, 3), round(at_s + weight * second, 3)))
-            at_s += weight * second
-        return found
+    timed: tuple[TimedWord, ...] = ()
+    """Its words, where the recogniser told when they were said."""
+
+    def words(self) -> tuple[TimedWord, ...]:
+        """Its words; where the recogniser told no times the segment's, which lasts some seconds, is
+        shared among them by their lengths."""
+        return self.timed or shared(self.text, self.start_s, self.end_s)
+
+
+def a_word_each(segments: Iterable[SaidSegment]) -> list[SaidSegment]:
+    """The words as segments of their own."""
+    return [
+        SaidSegment(word.text, word.start_s, word.end_s)
+        for each in segments
+        for word in each.words()
+    ]
 
 
 def whole_text(segments: Iterable[SaidSegment]) -> str:
@@ -90,7 +88,7 @@ def verbose(
     }
     if words:
         told["words"] = [
-            {"word": word.word, "start": word.start_s, "end": word.end_s}
+            {"word": word.text, "start": round(word.start_s, 3), "end": round(word.end_s, 3)}
             for each in segments
             for word in each.words()
         ]
