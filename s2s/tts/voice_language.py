@@ -22,9 +22,10 @@ class VoiceLanguage:
         self._waited: set[str] = set()
         languages = synthesizer.capabilities.languages
         self._own = languages[0] if languages else None
-        follows = len(languages) > 1 or (self._loader is not None and len(languages) == 1)
-        loader = None if self._loader is None else self
-        self._sticky = StickyLanguage(languages, languages[0], loader) if follows else None
+        self._sticky: StickyLanguage | None = None
+        if len(languages) > 1 or (languages and self._loader is not None):
+            loader = None if self._loader is None else self
+            self._sticky = StickyLanguage(languages, languages[0], loader)
 
     def current(self, heard: str | None) -> str | None:
         """What is spoken now, where nothing was chosen yet of a text to a question in `heard`."""
