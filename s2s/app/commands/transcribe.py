@@ -34,8 +34,8 @@ FORMATS = ("text", "json", "srt", "vtt")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """How files are written down."""
+class PrintedForm:
+    """How what was written down is printed."""
 
     format: str = "text"
     words: bool = False
@@ -94,12 +94,12 @@ def run(call: Invocation) -> int:
             f"--format {options.format} is of one file, got {len(options.files)}. Give one FILE, "
             "or --format json."
         )
-    written = Written(options.format, options.words)
+    written = PrintedForm(options.format, options.words)
     return transcribe(call.config(), call.store, options.files, written)
 
 
 def transcribe(
-    config: Config, store: Store, files: Iterable[Path], written: Written = Written()
+    config: Config, store: Store, files: Iterable[Path], written: PrintedForm = PrintedForm()
 ) -> int:
     """Print what is said in each file as soon as it is known; 1 when one could not be read."""
     failed = False
@@ -132,7 +132,7 @@ def transcribe(
     return 1 if failed else 0
 
 
-def _tell_of_words(config: Config, recogniser: Recogniser, written: Written) -> None:
+def _tell_of_words(config: Config, recogniser: Recogniser, written: PrintedForm) -> None:
     if written.words and not recogniser.tells_words:
         print(
             f"note: {config.stt.backend} does not tell when a word is said: the time of what is "
