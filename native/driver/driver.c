@@ -2,8 +2,9 @@
  *
  *     driver FILE [THREADS]
  *
- * Each case is run whole and split, on one thread and on several: all must have the same bits. Ends
- * with 1 when a result is not what is wanted. */
+ * Each case is run whole and split, on one thread and on several: all must have the same bits. What
+ * allocates does it where each of its allocations fails in turn. Ends with 1 when a result is not
+ * what is wanted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "codec_transformer.h"
 #include "codec_upsampler.h"
 #include "golden_file.h"
+#include "hostile.h"
 #include "simd.h"
 
 enum { NAMES = 64, UNSPLIT = 1 << 20 };
@@ -82,7 +84,11 @@ static void run_products(void)
         compare("product", y, results);
         const Matrix *same[MAX_ROWS];
         for (int at = 0; at < count; at++) same[at] = matrix;
-        if (matrix_products(pools[1], same, count, x, 1, again)) no_memory();
+        int status;
+        WHEN_MEMORY_IS_SCARCE(
+            status, matrix_products(pools[1], same, count, x, 1, again), status == -1)
+        must_be("no more rows than there are registers for",
+            matrix_products(pools[1], same, MAX_ROWS + 1, x, 0, again) == -1);
         must_equal("of several threads", y, again, results * sizeof(float));
         multiply_at_once(matrix, x, count, again);
         must_equal("of all rows", y, again, results * sizeof(float));
@@ -148,21 +154,29 @@ static Transformer *read_transformer(const int32_t *numbers, ThreadPool *pool)
             .key_norm = golden_floats(part("layer", at, "key_norm"), (size_t)shape.head_dim),
             .mlp_norm = golden_floats(part("layer", at, "mlp_norm"), (size_t)hidden),
         };
-    Transformer *made
-        = transformer_new(&shape, layers, golden_floats("norm", (size_t)hidden), pool);
-    if (!made) no_memory();
+    const float *norm = golden_floats("norm", (size_t)hidden);
+    Transformer *made;
+    WHEN_MEMORY_IS_SCARCE(made, transformer_new(&shape, layers, norm, pool), !made)
     return made;
+}
+
+static KvCache *new_cache(const Transformer *transformer, int positions)
+{
+    KvCache *cache;
+    WHEN_MEMORY_IS_SCARCE(cache, cache_new(transformer, positions), !cache)
+    return cache;
 }
 
 static void forward_split(
     Transformer *transformer, const float *in, int positions, int hidden, int size, float *out)
 {
-    KvCache *cache = cache_new(transformer, positions);
-    if (!cache) no_memory();
+    KvCache *cache = new_cache(transformer, positions);
     for (int at = 0; at < positions; at += size) {
-        int some = positions - at < size ? positions - at : size;
-        if (transformer_forward(transformer, cache, in + at * hidden, some, out + at * hidden))
-            no_memory();
+        int some = positions - at < size ? positions - at : size, before = cache_length(cache), status;
+        WHEN_MEMORY_IS_SCARCE(status,
+            transformer_forward(transformer, cache, in + at * hidden, some, out + at * hidden),
+            status == -2 && cache_length(cache) == before)
+        must_be("all positions are in the cache", cache_length(cache) == before + some);
     }
     if (transformer_forward(transformer, cache, in, 1, out) != -1) {
         fprintf(stderr, "a full cache takes another position\n");
@@ -207,12 +221,13 @@ static void run_frames(void)
         }
         Predictor predictor = { read_transformer(shape, pools[1]), groups, codes, hidden, F32, heads,
             vectors };
-        KvCache *cache = cache_new(predictor.transformer, groups + 8);
-        if (!cache) no_memory();
+        KvCache *cache = new_cache(predictor.transformer, groups + 8);
         Sampling greedy = { 1, 0, 1, 1 }, drawn = { 0, 20, 0.9f, 0.95f };
         for (int drafts = 0; drafts <= 7; drafts += drafts ? 3 : 1) {
-            if (choose_frame(&predictor, cache, first, drafts, &greedy, uniforms, chosen) < 0)
-                no_memory();
+            int passes;
+            WHEN_MEMORY_IS_SCARCE(passes,
+                choose_frame(&predictor, cache, first, drafts, &greedy, uniforms, chosen),
+                passes < 0)
             compare_ints("greedy", chosen, (size_t)groups);
         }
         for (int drafts = 0; drafts <= 7; drafts += 7) {
@@ -220,6 +235,9 @@ static void run_frames(void)
                 no_memory();
             show_ints("drawn", chosen, (size_t)groups);
         }
+        for (int drafts = -1; drafts <= MAX_DRAFT_TOKENS + 1; drafts += MAX_DRAFT_TOKENS + 2)
+            must_be("as many draft tokens",
+                choose_frame(&predictor, cache, first, drafts, &drawn, uniforms, chosen) == -1);
         cache_free(cache);
         transformer_free(predictor.transformer);
     }
@@ -313,8 +331,9 @@ static void run_codec_transformers(void)
         const float *in = golden_floats("in", (size_t)(frames * into));
         float *out = case_memory(values * sizeof(float)), *again = case_memory(values * sizeof(float));
         for (int size = frames, run = 0; run < 3; size = run ? 1 : 3, run++) {
-            CodecTransformer *transformer = codec_transformer_new(&shape, pools[run != 0]);
-            if (!transformer) no_memory();
+            CodecTransformer *transformer;
+            WHEN_MEMORY_IS_SCARCE(
+                transformer, codec_transformer_new(&shape, pools[run != 0]), !transformer)
             States states = codec_states(&shape, 0);
             for (int at = 0; at < frames; at += size) {
                 int some = frames - at < size ? frames - at : size;
@@ -387,8 +406,9 @@ static void run_upsamplers(void)
         const float *in = golden_floats("in", (size_t)(frames * steps * latent));
         float *out = case_memory(values * sizeof(float)), *again = case_memory(values * sizeof(float));
         for (int size = frames, run = 0; run < 3; size = run ? 1 : 3, run++) {
-            CodecUpsampler *upsampler = codec_upsampler_new(&shape, pools[run != 0]);
-            if (!upsampler) no_memory();
+            CodecUpsampler *upsampler;
+            WHEN_MEMORY_IS_SCARCE(
+                upsampler, codec_upsampler_new(&shape, pools[run != 0]), !upsampler)
             States states = upsampler_states(&shape), next = upsampler_states(&shape);
             if (!codec_upsampler_run(
                     upsampler, in, 1, 0, states.values, next.values, again, at_once))
@@ -424,6 +444,7 @@ int main(int count, char **arguments)
     run_frames();
     run_codec_transformers();
     run_upsamplers();
+    run_sizes();
     pool_free(pools[0]);
     pool_free(pools[1]);
     printf("%d failures\n", failures());

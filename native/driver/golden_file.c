@@ -156,6 +156,18 @@ void must_equal(const char *what, const void *one, const void *other, size_t byt
     failed++;
 }
 
+void must_be(const char *what, int so)
+{
+    if (so) return;
+    printf("%s%s: not so FAILED\n", prefix, what);
+    failed++;
+}
+
+void show_made(const char *what, int made, size_t bytes)
+{
+    printf("%s%s %s %llu\n", prefix, what, made ? "made" : "refused", (unsigned long long)bytes);
+}
+
 int failures(void)
 {
     return failed;

@@ -35,6 +35,11 @@ void show_ints(const char *what, const int32_t *results, size_t count);
 /* Two results that must be equal to the bit. */
 void must_equal(const char *what, const void *one, const void *other, size_t bytes);
 
+/* Something that must be so: prints nothing unless it is not. */
+void must_be(const char *what, int so);
+/* Prints whether something was made, and of how many bytes. */
+void show_made(const char *what, int made, size_t bytes);
+
 /* How many failures there were, in all. */
 int failures(void);
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sizes.h"
+
 /* Working memory of one frame. */
 struct Frame {
     const Predictor *predictor;
@@ -251,9 +253,11 @@ int choose_frame_verified(const Predictor *predictor, KvCache *cache, const floa
     int draft_tokens, const Sampling *sampling, const float *uniforms,
     const Verification *verification, int *chosen)
 {
-    size_t hidden = (size_t)predictor->hidden, codes = (size_t)predictor->codes;
-    size_t floats = hidden * (2 * MAX_ROWS + 1) + codes * (MAX_ROWS + MAX_DRAFT_TOKENS + 2);
-    float *memory = malloc(floats * sizeof(float));
+    size_t hidden = size_of_count(predictor->hidden), codes = size_of_count(predictor->codes);
+    size_t floats = plus(times(hidden, 2 * MAX_ROWS + 1),
+        times(codes, MAX_ROWS + MAX_DRAFT_TOKENS + 2));
+    if (draft_tokens < 0 || draft_tokens > MAX_DRAFT_TOKENS) return -1;
+    float *memory = malloc(times(floats, sizeof *memory));
     if (!memory) return -1;
     ThreadPool *pool = transformer_take_pool(predictor->transformer);
     if (!pool) {

@@ -30,7 +30,7 @@ typedef struct {
  * draft_tokens: how many codes are drafted for each forward pass, which verifies them, as in
  * sampling_speculative.py: the distribution does not depend on it. uniforms: numbers from [0, 1),
  * `frame_uniforms` of them. The cache is emptied first. Returns the number of forward passes, or -1
- * when there is no memory, or FORKED. */
+ * when there is no memory or there are other than 0 to MAX_DRAFT_TOKENS draft tokens, or FORKED. */
 S2S_API int choose_frame(const Predictor *predictor, KvCache *cache, const float *first,
     int draft_tokens, const Sampling *sampling, const float *uniforms, int *chosen);
 

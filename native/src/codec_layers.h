@@ -7,6 +7,7 @@
 
 #include "level.h"
 #include "codec_matmul.h"
+#include "sizes.h"
 #include "thread_pool.h"
 
 enum {
@@ -38,6 +39,13 @@ INLINE floats snake(floats x, floats frequency, floats scale)
  * taps * in rows, oldest step first, and `out` columns: in panels of PANEL columns,
  * panels[panel][taps * in][PANEL], the last one padded with zeros. bias: [out]. */
 typedef struct { int taps, in, out; const float *panels, *bias; } PackedWeights;
+
+/* Whether weights are of this shape, whose widths are multiples of CODEC_PAD. */
+static inline int is_of(const PackedWeights *weights, int taps, int in, int64_t out)
+{
+    return weights->taps == taps && weights->in == in && weights->out == out
+           && divides(CODEC_PAD, in) && divides(CODEC_PAD, weights->out);
+}
 
 typedef atomic_int WorkCounters[MAX_THREADS];
 

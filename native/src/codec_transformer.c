@@ -246,58 +246,94 @@ int codec_transformer_run(
     float *const *state, float *const *next_state, float *out)
 {
     Run run = { transformer, in, frames, position, state, next_state, out, { { 0 } } };
+    if (frames < 1 || frames > transformer->shape.frames || position < 0) return -1;
     return pool_run(transformer->pool, job, &run);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
+static int are_layers(const CodecTransformerShape *shape)
 {
-    return a > b ? a : b;
+    int64_t heads = (int64_t)shape->heads * shape->head_dim;
+    int hidden = shape->input.out, width = hidden;
+    if (heads > MOST_NUMBERS) return 0;
+    for (int at = 0; at < shape->layers; at++) {
+        const CodecTransformerLayer *layer = shape->layer + at;
+        if (!is_of(&layer->query_key_value, 1, hidden, 3 * heads)
+            || !is_of(&layer->out, 1, (int)heads, hidden)
+            || !is_of(&layer->down, 1, shape->layer->down.in, hidden)
+            || !is_of(&layer->gate_up, 1, hidden, 2 * (int64_t)layer->down.in))
+            return 0;
+    }
+    for (int at = 0; at < shape->upsamples; at++) {
+        const Upsample *upsample = shape->upsample + at;
+        int before = width;
+        width = upsample->up.in;
+        if (!is_of(&upsample->transposed, 1, before, upsample->transposed.out)
+            || !divides(width, upsample->transposed.out)
+            || !is_of(&upsample->up, 1, width, upsample->up.out)
+            || !is_of(&upsample->down, 1, upsample->up.out, width))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_computed(const CodecTransformerShape *shape)
+{
+    const PackedWeights *input = &shape->input;
+    return shape->layers > 0 && shape->upsamples > 0 && shape->heads > 0 && shape->window > 0
+           && shape->frames > 0 && input->taps > 0 && divides(CODEC_PAD, shape->head_dim)
+           && is_of(input, input->taps, input->in, input->out) && are_layers(shape);
 }
 
 /* Lays the buffers out one behind the other in `memory` unless it is NULL; returns the floats that
- * they need together. */
-static ptrdiff_t lay_out(CodecTransformer *transformer, float *memory)
+ * they need together, or NO_SIZE. */
+static size_t lay_out(CodecTransformer *transformer, float *memory)
 {
     const CodecTransformerShape *shape = &transformer->shape;
-    ptrdiff_t frames = shape->frames, rows = frames, width = 0, wide = 0;
-    ptrdiff_t heads = (ptrdiff_t)shape->heads * shape->head_dim;
+    const PackedWeights *input = &shape->input;
+    size_t frames = size_of_count(shape->frames), rows = frames, width = 0, wide = 0;
+    size_t into = size_of_count(input->in), hidden = size_of_count(input->out);
+    size_t head = size_of_count(shape->head_dim), heads = times(size_of_count(shape->heads), head);
     for (int at = 0; at < shape->upsamples; at++) {
-        width = larger(width, shape->upsample[at].up.in);
-        wide = larger(wide, shape->upsample[at].up.out);
-        rows *= shape->upsample[at].transposed.out / shape->upsample[at].up.in;
+        const Upsample *upsample = shape->upsample + at;
+        width = larger(width, size_of_count(upsample->up.in));
+        wide = larger(wide, size_of_count(upsample->up.out));
+        rows = times(rows, size_of_count(upsample->transposed.out / upsample->up.in));
     }
-    struct { float **to; ptrdiff_t size; } parts[] = {
-        { &transformer->padded,
-          larger((frames + shape->input.taps) * shape->input.in, (rows + TAPS) * width) },
-        { &transformer->stream, frames * shape->input.out },
-        { &transformer->normed, larger(frames * shape->input.out, rows * width) },
-        { &transformer->qkv, frames * 3 * heads },
-        { &transformer->attended, frames * heads },
-        { &transformer->gates, larger(frames * shape->layer->gate_up.out, rows * wide) },
-        { &transformer->inner, frames * shape->layer->down.in },
-        { &transformer->steps[0], rows * width },
-        { &transformer->steps[1], rows * width },
-        { &transformer->rope, frames * shape->head_dim },
+    size_t first = buffer_of(plus(frames, size_of_count(input->taps)), into);
+    struct { float **to; size_t size; } parts[] = {
+        { &transformer->padded, larger(first, buffer_of(plus(rows, TAPS), width)) },
+        { &transformer->stream, buffer_of(frames, hidden) },
+        { &transformer->normed, larger(buffer_of(frames, hidden), buffer_of(rows, width)) },
+        { &transformer->qkv, buffer_of(frames, times(3, heads)) },
+        { &transformer->attended, buffer_of(frames, heads) },
+        { &transformer->gates,
+          larger(buffer_of(frames, size_of_count(shape->layer->gate_up.out)), buffer_of(rows, wide)) },
+        { &transformer->inner, buffer_of(frames, size_of_count(shape->layer->down.in)) },
+        { &transformer->steps[0], buffer_of(rows, width) },
+        { &transformer->steps[1], buffer_of(rows, width) },
+        { &transformer->rope, buffer_of(frames, head) },
     };
-    ptrdiff_t used = 0, scratch = larger((ptrdiff_t)BLOCK_ROWS * PANEL, shape->window);
+    size_t used = 0;
+    size_t scratch = larger(BLOCK_ROWS * PANEL, buffer_of(size_of_count(shape->window), 1));
     for (size_t at = 0; at < sizeof parts / sizeof *parts; at++) {
         if (memory) *parts[at].to = memory + used;
-        used += ceil_div((int)parts[at].size, CODEC_PAD) * CODEC_PAD;
+        used = plus(used, parts[at].size);
+        used = plus(used, (CODEC_PAD - used % CODEC_PAD) % CODEC_PAD);
     }
-    for (int at = 0; at < pool_threads(transformer->pool); at++, used += scratch)
+    for (int at = 0; at < pool_threads(transformer->pool); at++, used = plus(used, scratch))
         if (memory) transformer->scratch[at] = memory + used;
     return used;
 }
 
 CodecTransformer *codec_transformer_new(const CodecTransformerShape *shape, ThreadPool *pool)
 {
-    CodecTransformer *transformer = calloc(1, sizeof *transformer);
+    CodecTransformer *transformer = is_computed(shape) ? calloc(1, sizeof *transformer) : NULL;
     if (!transformer) return NULL;
     transformer->shape = *shape;
     transformer->pool = pool_take(pool);
-    transformer->memory = weights_new((size_t)lay_out(transformer, NULL) * sizeof(float), 1);
+    transformer->memory = weights_new(times(lay_out(transformer, NULL), sizeof(float)), 1);
     if (!transformer->memory) {
         codec_transformer_free(transformer);
         return NULL;

@@ -36,7 +36,8 @@ typedef struct {
 
 typedef struct CodecTransformer CodecTransformer;
 
-/* All that `shape` points to must outlive it. NULL: no memory. */
+/* All that `shape` points to must outlive it; every width is a multiple of CODEC_PAD. NULL: no memory,
+ * or weights that do not fit together. */
 S2S_API CodecTransformer *codec_transformer_new(
     const CodecTransformerShape *shape, ThreadPool *pool);
 S2S_API void codec_transformer_free(CodecTransformer *transformer);
@@ -46,7 +47,8 @@ S2S_API void codec_transformer_free(CodecTransformer *transformer);
  * in: float [frames][input.in], sums of code vectors. position: frames that came earlier in the
  * stream. state, next_state: the streaming state: the newest inputs; keys and values of each layer,
  * [heads][min(position, window - 1)][head_dim]; the newest steps of each upsampling. `next_state`
- * is written whole, `state` is only read. Returns 0, or FORKED. */
+ * is written whole, `state` is only read. Returns 0, -1 for more frames than it takes or none, or
+ * FORKED. */
 S2S_API int codec_transformer_run(
     CodecTransformer *transformer, const float *in, int frames, long long position,
     float *const *state, float *const *next_state, float *out);

@@ -357,74 +357,112 @@ int codec_upsampler_run(
     float *const *next_state, float *out, int (*stale)(void))
 {
     Run run = { upsampler, in, frames, position, state, next_state, out, stale, { { 0 } }, 0 };
+    if (frames < 1 || frames > upsampler->shape.frames || position < 0) return -1;
     int status = pool_run(upsampler->pool, job, &run);
     return status ? status : atomic_load(&run.stopped);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
+static int is_block(const Block *block, int in)
 {
-    return a > b ? a : b;
+    int width = block->units[0].winograd.in;
+    if (block->stride < 1 || !is_of(&block->transposed, 2, in, (int64_t)block->stride * width))
+        return 0;
+    for (int at = 0; at < RESIDUAL_UNITS; at++) {
+        const ResidualUnit *unit = block->units + at;
+        if (unit->dilation < 1 || unit->dilation > MOST_NUMBERS / (KERNEL * CODEC_PAD)
+            || !is_of(&unit->winograd, WINOGRAD_MATRICES, width, width)
+            || !is_of(&unit->pointwise, 1, width, width))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_computed(const CodecUpsamplerShape *shape)
+{
+    const PackedWeights *input = &shape->input;
+    size_t steps = times(size_of_count(shape->steps), size_of_count(shape->frames));
+    if (shape->steps < 1 || shape->frames < 1 || shape->blocks < 1 || shape->batched_blocks < 0
+        || shape->batched_blocks > shape->blocks || input->taps < 1
+        || !is_of(input, input->taps, input->in, input->out))
+        return 0;
+    for (int at = 0; at < shape->blocks; at++) {
+        if (!is_block(shape->block + at, channels_of(shape, at))) return 0;
+        steps = buffer_of(steps, size_of_count(shape->block[at].stride));
+    }
+    return steps != NO_SIZE;
+}
+
+/* Steps of so many frames at the input of a block, or at the output of the last. */
+static size_t rows_into(const CodecUpsamplerShape *shape, int block, int frames)
+{
+    return times(size_of_count(steps_into(shape, block)), size_of_count(frames));
 }
 
 /* Sizes in floats of the buffers that all layers share: the largest of each kind. */
-typedef struct { ptrdiff_t padded, planes, middle; } BufferSizes;
+typedef struct { size_t padded, planes, middle; } BufferSizes;
 
 static void add_block_sizes(const CodecUpsamplerShape *shape, int at, BufferSizes *sizes)
 {
     const Block *block = shape->block + at;
     int frames = at < shape->batched_blocks ? shape->frames : 1;
-    ptrdiff_t rows = (ptrdiff_t)steps_into(shape, at) * frames;
-    sizes->padded = larger(sizes->padded, (rows + 1) * block->transposed.in);
-    rows *= block->stride;
+    size_t rows = rows_into(shape, at, frames), width = size_of_count(block->units[0].winograd.in);
+    sizes->padded
+        = larger(sizes->padded, buffer_of(plus(rows, 1), size_of_count(block->transposed.in)));
+    rows = times(rows, size_of_count(block->stride));
     for (int each = 0; each < RESIDUAL_UNITS; each++) {
-        int width = block->units[each].winograd.in, dilation = block->units[each].dilation;
-        ptrdiff_t tiles = rows / 2 + (2 + GROUPS_AHEAD) * dilation;
-        sizes->planes = larger(sizes->planes, PLANES * tiles * width);
-        sizes->middle = larger(sizes->middle, rows * width);
+        size_t dilation = size_of_count(block->units[each].dilation);
+        size_t tiles = plus(rows / 2, times(2 + GROUPS_AHEAD, dilation));
+        sizes->planes = larger(sizes->planes, buffer_of(times(PLANES, tiles), width));
+        sizes->middle = larger(sizes->middle, buffer_of(rows, width));
     }
 }
 
 static BufferSizes buffer_sizes(const CodecUpsamplerShape *shape)
 {
     const PackedWeights *first = &shape->input;
-    ptrdiff_t samples = steps_into(shape, shape->blocks);
+    int frames = shape->batched_blocks == shape->blocks ? shape->frames : 1;
+    size_t samples = rows_into(shape, shape->blocks, frames);
+    size_t steps = rows_into(shape, 0, shape->frames);
     BufferSizes sizes = { 0 };
-    if (shape->batched_blocks == shape->blocks) samples *= shape->frames;
     sizes.padded = larger(
-        ((ptrdiff_t)shape->steps * shape->frames + first->taps) * first->in,
-        (samples + KERNEL - 1 + DOTS) * channels_of(shape, shape->blocks));
+        buffer_of(plus(steps, size_of_count(first->taps)), size_of_count(first->in)),
+        buffer_of(
+            plus(samples, KERNEL - 1 + DOTS), size_of_count(channels_of(shape, shape->blocks))));
     for (int at = 0; at < shape->blocks; at++) add_block_sizes(shape, at, &sizes);
     return sizes;
 }
 
-static ptrdiff_t stream_size(const CodecUpsamplerShape *shape, int at)
+static size_t stream_size(const CodecUpsamplerShape *shape, int at)
 {
     int frames = at <= shape->batched_blocks ? shape->frames : 1;
-    return (ptrdiff_t)steps_into(shape, at) * frames * channels_of(shape, at);
+    return buffer_of(rows_into(shape, at, frames), size_of_count(channels_of(shape, at)));
 }
 
-static ptrdiff_t scratch_size(const CodecUpsamplerShape *shape)
+static size_t scratch_size(const CodecUpsamplerShape *shape)
 {
-    ptrdiff_t size = SUMS * BLOCK_ROWS * PANEL;
-    for (int at = 1; at <= shape->blocks; at++) size = larger(size, 2 * channels_of(shape, at));
+    size_t size = SUMS * BLOCK_ROWS * PANEL;
+    for (int at = 1; at <= shape->blocks; at++)
+        size = larger(size, times(2, size_of_count(channels_of(shape, at))));
     return size;
 }
 
 CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool *pool)
 {
-    CodecUpsampler *upsampler = calloc(1, sizeof *upsampler);
-    BufferSizes sizes = buffer_sizes(shape);
-    ptrdiff_t scratch = scratch_size(shape), total = sizes.padded + sizes.planes + sizes.middle;
-    float *free_floats;
+    CodecUpsampler *upsampler = is_computed(shape) ? calloc(1, sizeof *upsampler) : NULL;
     if (!upsampler) return NULL;
-    for (int at = 0; at <= shape->blocks; at++) total += stream_size(shape, at);
-    total += scratch * pool_threads(pool);
+    BufferSizes sizes = buffer_sizes(shape);
+    size_t scratch = scratch_size(shape), total = plus(sizes.padded, sizes.planes);
+    float *free_floats;
+    total = plus(total, sizes.middle);
+    for (int at = 0; at <= shape->blocks; at++) total = plus(total, stream_size(shape, at));
+    total = plus(total, times(scratch, size_of_count(pool_threads(pool))));
     upsampler->shape = *shape;
     upsampler->pool = pool_take(pool);
-    upsampler->memory = free_floats = weights_new((size_t)total * sizeof *free_floats, 1);
-    upsampler->activations = calloc((size_t)shape->blocks + 1, sizeof *upsampler->activations);
+    upsampler->memory = free_floats = weights_new(times(total, sizeof *free_floats), 1);
+    upsampler->activations
+        = calloc(plus(size_of_count(shape->blocks), 1), sizeof *upsampler->activations);
     if (!upsampler->memory || !upsampler->activations) {
         codec_upsampler_free(upsampler);
         return NULL;

@@ -53,7 +53,8 @@ typedef struct {
 
 typedef struct CodecUpsampler CodecUpsampler;
 
-/* All that `shape` points to must outlive it. NULL: no memory. */
+/* All that `shape` points to must outlive it; every width is a multiple of CODEC_PAD. NULL: no memory,
+ * or weights that do not fit together. */
 S2S_API CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool *pool);
 S2S_API void codec_upsampler_free(CodecUpsampler *upsampler);
 
@@ -65,8 +66,8 @@ S2S_API void codec_upsampler_free(CodecUpsampler *upsampler);
  * written whole, `state` is only read.
  *
  * `stale` is asked between blocks, by the caller's thread, and may be NULL: once it is true the run
- * is cancelled. Returns 0, 1 for a cancelled run, or FORKED; `next_state` and `out` are undefined
- * then. */
+ * is cancelled. Returns 0, 1 for a cancelled run, -1 for more frames than it takes or none, or
+ * FORKED; `next_state` and `out` are undefined then. */
 S2S_API int codec_upsampler_run(
     CodecUpsampler *upsampler, const float *in, int frames, long long position, float *const *state,
     float *const *next_state, float *out, int (*stale)(void));

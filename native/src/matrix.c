@@ -6,6 +6,7 @@
 
 #include "platform.h"
 #include "simd_bytes.h"
+#include "sizes.h"
 
 /* SUPER: values of a super-block of the K-quants. AHEAD: bytes that products prefetch ahead, and
  * that lie allocated behind the weights for it. */
@@ -17,8 +18,8 @@ static const float NOTHING = 1e-37f;
 
 void *weights_new(size_t bytes, int zeroed)
 {
-    size_t whole = (bytes + AHEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    void *weights = aligned_new(whole, LARGE_PAGE);
+    size_t most = plus(bytes, AHEAD + LARGE_PAGE - 1), whole = most / LARGE_PAGE * LARGE_PAGE;
+    void *weights = most == NO_SIZE ? NULL : aligned_new(whole, LARGE_PAGE);
     if (weights && zeroed) memset(weights, 0, whole);
     return weights;
 }
@@ -35,11 +36,16 @@ static size_t block_bytes(int bits)
 
 size_t matrix_bytes(int rows, int columns, int bits)
 {
-    return block_bytes(bits) * (size_t)(columns / BLOCK) * (size_t)((rows + TILE - 1) / TILE);
+    if ((bits != 4 && bits != 8) || rows < 1 || rows > MOST_NUMBERS) return 0;
+    if (!divides(BLOCK, columns) || columns > MOST_NUMBERS / MAX_ROWS) return 0;
+    size_t blocks = times((size_t)columns / BLOCK, ((size_t)rows + TILE - 1) / TILE);
+    size_t bytes = times(blocks, block_bytes(bits));
+    return bytes == NO_SIZE ? 0 : bytes;
 }
 
 Matrix *matrix_new(int rows, int columns, int bits, uint8_t *data)
 {
+    if (!matrix_bytes(rows, columns, bits)) return NULL;
     Matrix *matrix = calloc(1, sizeof *matrix);
     if (!matrix) return NULL;
     matrix->rows = rows;
@@ -194,6 +200,7 @@ int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int cou
 {
     size_t columns = (size_t)matrix->columns;
     if (matrix->bits == 4 && type != Q4_K) return -1;
+    if (first < 0 || count < 0 || count > matrix->rows - first) return -1;
     for (int row = first; row < first + count; row++) {
         switch (type) {
         case F32:

@@ -31,7 +31,8 @@ typedef struct {
 /* Block types of GGUF tensors that `matrix_fill` reads, by their numbers in ggml. */
 enum { F32 = 0, F16 = 1, Q8_0 = 8, Q4_K = 12, Q5_K = 13, Q6_K = 14, BF16 = 30 };
 
-/* Bytes of a matrix's weights. columns: a multiple of 32; bits: 4 or 8. */
+/* Bytes of a matrix's weights; 0 for a matrix that there cannot be. columns: a multiple of 32; bits: 4
+ * or 8. */
 S2S_API size_t matrix_bytes(int rows, int columns, int bits);
 
 /* Memory for weights, `zeroed` or to be filled: in large pages where the system has them, which
@@ -40,12 +41,13 @@ S2S_API size_t matrix_bytes(int rows, int columns, int bits);
 S2S_API void *weights_new(size_t bytes, int zeroed);
 S2S_API void weights_free(void *weights);
 
-/* An empty matrix whose weights lie at `data`, or NULL when there is no memory. */
+/* An empty matrix whose weights lie at `data`, or NULL when there is no memory or it cannot be. */
 S2S_API Matrix *matrix_new(int rows, int columns, int bits, uint8_t *data);
 S2S_API void matrix_free(Matrix *matrix);
 
 /* Rows `first` and on, from `count` rows of a GGUF tensor. Only Q4_K goes into 4 bits, as it is;
- * into 8 bits Q8_0 goes as it is, anything else to nearest. Returns 0, or -1 for a type unknown. */
+ * into 8 bits Q8_0 goes as it is, anything else to nearest. Returns 0, or -1 for a type unknown or rows
+ * that the matrix does not have. */
 S2S_API int matrix_fill(Matrix *matrix, int type, const uint8_t *raw, int first, int count);
 
 /* Row `row` of a tensor of floats (F32, F16 or BF16) as float [columns]. */

@@ -8,6 +8,7 @@
 #include "attention.h"
 #include "platform.h"
 #include "simd_bytes.h"
+#include "sizes.h"
 
 /* PHASES: parallel loops of a layer; each has work counters of its own. TILES_PER_ITEM: two tiles
  * of a matrix are one work item, so that taking an item costs little beside computing it. BATCH:
@@ -81,11 +82,11 @@ static float *new_floats(size_t count)
     return calloc(count ? count : 1, sizeof(float));
 }
 
-static int new_activations(Activations *made, int count, int hidden, int columns)
+static int new_activations(Activations *made, size_t count, size_t hidden, size_t columns)
 {
-    size_t blocks = (size_t)count * (size_t)columns / BLOCK;
-    made->x = new_floats((size_t)count * (size_t)hidden);
-    made->rows.bytes = calloc((size_t)count, (size_t)columns);
+    size_t bytes = buffer_of(count, columns), blocks = bytes == NO_SIZE ? NO_SIZE : bytes / BLOCK;
+    made->x = new_floats(buffer_of(count, hidden));
+    made->rows.bytes = calloc(bytes, 1);
     made->rows.scales = new_floats(blocks);
     made->rows.sums = calloc(blocks, sizeof(int32_t));
     made->rows.offsets = new_floats(blocks);
@@ -102,42 +103,58 @@ static void free_activations(Activations *activations)
     free(activations->rows.offsets);
 }
 
+/* What is computed: norms take whole tiles of a vector, products whole blocks. */
+static int is_computed(const Shape *shape)
+{
+    enum { MOST_LAYERS = 1 << 16, HEAD_STEP = 64 };
+    return shape->layers > 0 && shape->layers <= MOST_LAYERS && divides(BLOCK, shape->hidden)
+           && divides(BLOCK, shape->intermediate) && divides(HEAD_STEP, shape->head_dim)
+           && divides(shape->kv_heads, shape->heads);
+}
+
+/* Everything of a transformer whose shape is set, its counters and its buffers. Returns whether all
+ * is there. */
+static int allocate(Transformer *made)
+{
+    const Shape *shape = &made->shape;
+    size_t hidden = size_of_count(shape->hidden), intermediate = size_of_count(shape->intermediate);
+    size_t head = size_of_count(shape->head_dim), kv = times(size_of_count(shape->kv_heads), head);
+    size_t inner = times(size_of_count(shape->heads), head);
+    size_t widest = larger(larger(inner, intermediate), hidden);
+    size_t layers = size_of_count(shape->layers);
+    made->layers = calloc(layers, sizeof *made->layers);
+    made->norm = new_floats(hidden);
+    made->qkv = new_floats(buffer_of(BATCH, plus(inner, times(2, kv))));
+    made->attended = new_floats(buffer_of(BATCH, inner));
+    made->gated = new_floats(buffer_of(BATCH, intermediate));
+    made->added = new_floats(buffer_of(BATCH, hidden));
+    made->counters = calloc(buffer_of(layers, PHASES * MAX_THREADS), sizeof(atomic_int));
+    int whole = made->layers && made->norm && made->qkv && made->attended && made->gated
+                && made->added && made->counters
+                && new_activations(&made->shared, BATCH, hidden, widest);
+    for (int thread = 0; whole && thread < MAX_THREADS; thread++) {
+        ThreadBuffers *buffers = made->buffers + thread;
+        buffers->normed = new_floats(hidden);
+        whole = buffers->normed && new_activations(&buffers->own, MAX_ROWS, hidden, widest);
+    }
+    return whole;
+}
+
 Transformer *transformer_new(
     const Shape *shape, const Layer *layers, const float *norm, ThreadPool *pool)
 {
-    Transformer *made = calloc(1, sizeof *made);
+    Transformer *made = is_computed(shape) ? calloc(1, sizeof *made) : NULL;
     if (!made) return NULL;
-    int inner = shape->heads * shape->head_dim;
-    int widest = inner > shape->intermediate ? inner : shape->intermediate;
-    size_t qkv_width = (size_t)(shape->heads + 2 * shape->kv_heads) * (size_t)shape->head_dim;
-    size_t layer_bytes = (size_t)shape->layers * sizeof *layers;
-    widest = widest > shape->hidden ? widest : shape->hidden;
     lock_new(&made->lock);
     made->shape = *shape;
     made->process = this_process();
     made->pool = pool_take(pool);
-    made->layers = malloc(layer_bytes);
-    made->norm = new_floats((size_t)shape->hidden);
-    made->qkv = new_floats(BATCH * qkv_width);
-    made->attended = new_floats((size_t)BATCH * (size_t)inner);
-    made->gated = new_floats((size_t)BATCH * (size_t)shape->intermediate);
-    made->added = new_floats((size_t)BATCH * (size_t)shape->hidden);
-    made->counters = calloc((size_t)(shape->layers * PHASES * MAX_THREADS), sizeof(atomic_int));
-    int whole = made->layers && made->norm && made->qkv && made->attended && made->gated
-                && made->added && made->counters
-                && new_activations(&made->shared, BATCH, shape->hidden, widest);
-    for (int thread = 0; thread < MAX_THREADS; thread++) {
-        ThreadBuffers *buffers = made->buffers + thread;
-        buffers->normed = new_floats((size_t)shape->hidden);
-        whole = whole && buffers->normed
-                && new_activations(&buffers->own, MAX_ROWS, shape->hidden, widest);
-    }
-    if (!whole) {
+    if (!allocate(made)) {
         transformer_free(made);
         return NULL;
     }
-    memcpy(made->layers, layers, layer_bytes);
-    memcpy(made->norm, norm, (size_t)shape->hidden * sizeof(float));
+    memcpy(made->layers, layers, (size_t)shape->layers * sizeof *layers);
+    memcpy(made->norm, norm, (size_t)shape->hidden * sizeof *norm);
     return made;
 }
 
@@ -184,17 +201,18 @@ void transformer_use(Transformer *transformer, ThreadPool *pool)
 KvCache *cache_new(const Transformer *transformer, int capacity)
 {
     const Shape *shape = &transformer->shape;
-    KvCache *made = calloc(1, sizeof *made);
+    KvCache *made = capacity > 0 ? calloc(1, sizeof *made) : NULL;
     if (!made) return NULL;
     int half = shape->head_dim / 2;
-    size_t values = (size_t)shape->layers * (size_t)shape->kv_heads * (size_t)capacity
-                    * (size_t)shape->head_dim;
+    size_t positions = size_of_count(capacity), angles = times(positions, (size_t)half);
+    size_t heads = times((size_t)shape->layers, (size_t)shape->kv_heads);
+    size_t values = times(times(heads, positions), (size_t)shape->head_dim);
     made->shape = *shape;
     made->capacity = capacity;
     made->keys = calloc(values, sizeof(stored));
     made->values = calloc(values, sizeof(stored));
-    made->cosines = new_floats((size_t)capacity * (size_t)half);
-    made->sines = new_floats((size_t)capacity * (size_t)half);
+    made->cosines = new_floats(angles);
+    made->sines = new_floats(angles);
     float *frequencies = new_floats((size_t)half);
     if (!made->keys || !made->values || !made->cosines || !made->sines || !frequencies) {
         free(frequencies);
@@ -228,7 +246,7 @@ int cache_length(const KvCache *cache)
 
 void cache_rewind(KvCache *cache, int length)
 {
-    cache->length = length;
+    if (length >= 0 && length < cache->length) cache->length = length;
 }
 
 /* --- arithmetic ------------------------------------------------------------------------------- */
@@ -448,7 +466,7 @@ static int grow_scores(Transformer *transformer, int capacity)
     for (int thread = 0; thread < pool_threads(transformer->pool); thread++) {
         ThreadBuffers *buffers = transformer->buffers + thread;
         if (buffers->capacity >= capacity) continue;
-        float *scores = realloc(buffers->scores, (size_t)capacity * sizeof(float));
+        float *scores = realloc(buffers->scores, times(size_of_count(capacity), sizeof *scores));
         if (!scores) return 0;
         buffers->scores = scores;
         buffers->capacity = capacity;
@@ -462,7 +480,7 @@ int transformer_forward(
     const Shape *shape = &transformer->shape;
     int status = 0;
     if (transformer->process != this_process()) return FORKED; /* its lock may be held for ever */
-    if (count > cache->capacity - cache->length) return -1;
+    if (count < 0 || count > cache->capacity - cache->length) return -1;
     lock_take(&transformer->lock);
     if (!grow_scores(transformer, cache->capacity)) {
         lock_give(&transformer->lock);
@@ -509,10 +527,11 @@ int matrix_products(
     float *y)
 {
     if (!count) return 0;
+    if (count < 0 || count > MAX_ROWS) return -1;
     int columns = matrices[0]->columns, blocks = columns / BLOCK, rows = row_each ? count : 1;
-    size_t numbers = (size_t)rows * (size_t)blocks;
+    size_t numbers = times(size_of_count(rows), size_of_count(blocks));
     Quantised all = { .columns = columns }, each[MAX_ROWS];
-    all.scales = malloc(numbers * (2 * sizeof(float) + sizeof(int32_t) + BLOCK));
+    all.scales = malloc(times(numbers, 2 * sizeof(float) + sizeof(int32_t) + BLOCK));
     if (!all.scales) return -1;
     all.offsets = all.scales + numbers;
     all.sums = (int32_t *)(all.offsets + numbers);

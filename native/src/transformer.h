@@ -24,8 +24,8 @@ typedef struct {
 typedef struct Transformer Transformer;
 typedef struct KvCache KvCache;
 
-/* head_dim: a multiple of 64. `layers` [shape->layers] are copied, the matrices must outlive it.
- * NULL: no memory. */
+/* head_dim: a multiple of 64; hidden, intermediate and heads * head_dim: of 32. `layers`
+ * [shape->layers] are copied, the matrices must outlive it. NULL: no memory, or not such a shape. */
 S2S_API Transformer *transformer_new(
     const Shape *shape, const Layer *layers, const float *norm, ThreadPool *pool);
 S2S_API void transformer_free(Transformer *transformer);
@@ -34,11 +34,11 @@ S2S_API void transformer_free(Transformer *transformer);
  * freed, as the transformer took it. */
 S2S_API void transformer_use(Transformer *transformer, ThreadPool *pool);
 
-/* Keys and values of at most `capacity` positions. */
+/* Keys and values of at most `capacity` positions. NULL: no memory. */
 S2S_API KvCache *cache_new(const Transformer *transformer, int capacity);
 S2S_API void cache_free(KvCache *cache);
 S2S_API int cache_length(const KvCache *cache);
-/* Drops all but the first `length` positions. */
+/* Drops all but the first `length` positions; none where there are fewer. */
 S2S_API void cache_rewind(KvCache *cache, int length);
 
 /* Appends `count` positions: in and out float [count][hidden], out after the final norm. Returns 0,

@@ -147,7 +147,13 @@ class Matrices:
                 f"divide into blocks of {_BLOCK}; {_ELSEWHERE}"
             )
         bits = _bits(stored.kind)
-        return self.pool.kernel.matrix_bytes(stored.count, stored.columns, bits)
+        size: int = self.pool.kernel.matrix_bytes(stored.count, stored.columns, bits)
+        if not size:
+            raise KernelError(
+                f"{stored.file.path}: {stored.name}: the kernel has no matrix of {stored.count} "
+                f"times {stored.columns}; {_ELSEWHERE}"
+            )
+        return size
 
     def _fill(self, name: str, stored: Stored) -> None:
         done = 0

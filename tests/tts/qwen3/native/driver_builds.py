@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,29 @@ def sanitized(level: str, *checks: str) -> Build:
     return Build(level, extra=extra)
 
 
+Made = Callable[[Build], Path]
+"""Makes the driver's program, once for each way of building it; skips where that cannot be."""
+
+LEVELS = {
+    "x86-64": Build("baseline"),
+    "AVX-VNNI": emulated("AVX_VNNI"),
+    "AVX-512 VNNI": emulated("AVX512"),
+    "NEON on a Cortex-A53": arm("neon", "cortex-a53"),
+    "NEON on a Cortex-A72": arm("neon", "cortex-a72"),
+    "dotprod": arm("dotprod", "max"),
+    "i8mm": arm("i8mm", "max"),
+    "Windows, x86-64": windows("baseline"),
+    "Windows, AVX2": windows("avx2"),
+}
+"""All but this processor's own, by what they are."""
+SANITIZED = {
+    "address, undefined": sanitized("avx2", "address", "undefined", "float-cast-overflow"),
+    "address, undefined, x86-64": sanitized("baseline", "address", "undefined"),
+    "thread": sanitized("avx2", "thread"),
+}
+"""With a compiler's checks, by what they are."""
+
+
 def flags(level: str) -> list[str]:
     """Of the compiler, for a level; those of all levels first."""
     found: dict[str, list[str]] = {"native": ["-march=native"]}
@@ -75,8 +98,9 @@ def build(of: Build, folder: Path, optimise: str = "-O1") -> Path:
     program = folder / f"driver-{of.level}.exe"
     sources = [*(NATIVE / "src").glob("*.c"), *(NATIVE / "driver").glob("*.c")]
     command = [
-        of.compiler, *flags(of.level), "-Wall", "-Wextra", "-Werror", optimise, *of.extra,
-        f"-I{NATIVE / 'src'}", *map(str, sorted(sources)), "-o", str(program), "-pthread", "-lm",
+        of.compiler, *flags(of.level), "-Wall", "-Wextra", "-Walloca", "-Werror", optimise,
+        "-include", str(NATIVE / "driver" / "scarce.h"), *of.extra, f"-I{NATIVE / 'src'}",
+        *map(str, sorted(sources)), "-o", str(program), "-pthread", "-lm",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
     assert done.returncode == 0, done.stderr

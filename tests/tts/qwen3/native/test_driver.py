@@ -6,9 +6,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,38 +17,21 @@ from hypothesis import strategies as st
 
 from tests.tts.qwen3.native import driver_cases as of
 from tests.tts.qwen3.native.driver_builds import (
+    LEVELS,
     NATIVE,
+    SANITIZED,
     Build,
+    Made,
     arm,
-    build,
-    emulated,
     require,
     run,
     run_raw,
-    sanitized,
-    windows,
 )
 from tests.tts.qwen3.native.driver_cases import Cases, Decoder
 from tests.tts.qwen3.native.driver_codec_cases import CodecTransformer, CodecUpsampler
 
 NATIVE_LEVEL = Build("native")
 AVX2 = Build("avx2")
-LEVELS = {
-    "x86-64": Build("baseline"),
-    "AVX-VNNI": emulated("AVX_VNNI"),
-    "AVX-512 VNNI": emulated("AVX512"),
-    "NEON on a Cortex-A53": arm("neon", "cortex-a53"),
-    "NEON on a Cortex-A72": arm("neon", "cortex-a72"),
-    "dotprod": arm("dotprod", "max"),
-    "i8mm": arm("i8mm", "max"),
-    "Windows, x86-64": windows("baseline"),
-    "Windows, AVX2": windows("avx2"),
-}
-SANITIZED = {
-    "address, undefined": sanitized("avx2", "address", "undefined", "float-cast-overflow"),
-    "address, undefined, x86-64": sanitized("baseline", "address", "undefined"),
-    "thread": sanitized("avx2", "thread"),
-}
 WIDTHS = st.sampled_from([16, 32, 48, 64, 80])
 
 
@@ -138,27 +120,6 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     CodecUpsampler().add(cases)
     add_hostile(cases, 20, 64)
     return cases.write(tmp_path_factory.mktemp("cases") / "fixed")
-
-
-Made = Callable[[Build], Path]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Makes the driver's program, once for each way of building it."""
-
-    @cache
-    def make(name: str) -> Path:
-        return build(ways[name], tmp_path_factory.mktemp("driver"))
-
-    ways: dict[str, Build] = {}
-
-    def program(way: Build) -> Path:
-        require(way)
-        ways[repr(way)] = way
-        return make(repr(way))
-
-    return program
 
 
 def fused(results: dict[str, str], expected: dict[str, str]) -> None:
