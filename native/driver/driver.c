@@ -156,14 +156,14 @@ static Transformer *read_transformer(const int32_t *numbers, ThreadPool *pool)
         };
     const float *norm = golden_floats("norm", (size_t)hidden);
     Transformer *made;
-    WHEN_MEMORY_IS_SCARCE(made, transformer_new(&shape, layers, norm, pool), !made)
+    MADE_OF_SCARCE_MEMORY(made, transformer_new(&shape, layers, norm, pool));
     return made;
 }
 
 static KvCache *new_cache(const Transformer *transformer, int positions)
 {
     KvCache *cache;
-    WHEN_MEMORY_IS_SCARCE(cache, cache_new(transformer, positions), !cache)
+    MADE_OF_SCARCE_MEMORY(cache, cache_new(transformer, positions));
     return cache;
 }
 
@@ -332,8 +332,7 @@ static void run_codec_transformers(void)
         float *out = case_memory(values * sizeof(float)), *again = case_memory(values * sizeof(float));
         for (int size = frames, run = 0; run < 3; size = run ? 1 : 3, run++) {
             CodecTransformer *transformer;
-            WHEN_MEMORY_IS_SCARCE(
-                transformer, codec_transformer_new(&shape, pools[run != 0]), !transformer)
+            MADE_OF_SCARCE_MEMORY(transformer, codec_transformer_new(&shape, pools[run != 0]));
             States states = codec_states(&shape, 0);
             for (int at = 0; at < frames; at += size) {
                 int some = frames - at < size ? frames - at : size;
@@ -407,8 +406,7 @@ static void run_upsamplers(void)
         float *out = case_memory(values * sizeof(float)), *again = case_memory(values * sizeof(float));
         for (int size = frames, run = 0; run < 3; size = run ? 1 : 3, run++) {
             CodecUpsampler *upsampler;
-            WHEN_MEMORY_IS_SCARCE(
-                upsampler, codec_upsampler_new(&shape, pools[run != 0]), !upsampler)
+            MADE_OF_SCARCE_MEMORY(upsampler, codec_upsampler_new(&shape, pools[run != 0]));
             States states = upsampler_states(&shape), next = upsampler_states(&shape);
             if (!codec_upsampler_run(
                     upsampler, in, 1, 0, states.values, next.values, again, at_once))
@@ -434,6 +432,7 @@ int main(int count, char **arguments)
         return 2;
     }
     golden_read(arguments[1]);
+    int pieces = scarce_pieces();
     pools[0] = pool_new(1);
     pools[1] = pool_new(count > 2 ? atoi(arguments[2]) : 3);
     if (!pools[0] || !pools[1]) no_memory();
@@ -447,6 +446,7 @@ int main(int count, char **arguments)
     run_sizes();
     pool_free(pools[0]);
     pool_free(pools[1]);
+    must_be("all was freed", scarce_pieces() == pieces);
     printf("%d failures\n", failures());
     return failures() ? 1 : 0;
 }

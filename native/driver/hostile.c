@@ -160,7 +160,7 @@ void run_sizes(void)
         [CODEC_UPSAMPLER] = make_codec_upsampler,
     };
     ThreadPool *pool = NULL;
-    WHEN_MEMORY_IS_SCARCE(pool, pool_new(3), !pool)
+    MADE_OF_SCARCE_MEMORY(pool, pool_new(3));
     while (next_case("sizes")) {
         int32_t of[NUMBERS];
         memcpy(of, golden_ints("shape", NUMBERS), sizeof of);

@@ -462,7 +462,7 @@ CodecUpsampler *codec_upsampler_new(const CodecUpsamplerShape *shape, ThreadPool
     upsampler->pool = pool_take(pool);
     upsampler->memory = free_floats = weights_new(times(total, sizeof *free_floats), 1);
     upsampler->activations
-        = calloc(plus(size_of_count(shape->blocks), 1), sizeof *upsampler->activations);
+        = zeros_of(plus(size_of_count(shape->blocks), 1), sizeof *upsampler->activations);
     if (!upsampler->memory || !upsampler->activations) {
         codec_upsampler_free(upsampler);
         return NULL;

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define NO_SIZE SIZE_MAX
 
@@ -41,6 +42,12 @@ static inline size_t buffer_of(size_t rows, size_t columns)
 static inline size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+/* Memory of so many zeros, each of `bytes` bytes; NULL: no memory. */
+static inline void *zeros_of(size_t count, size_t bytes)
+{
+    return count == NO_SIZE ? NULL : calloc(count ? count : 1, bytes);
 }
 
 /* Whether a number is a positive multiple of another. */

@@ -79,16 +79,16 @@ const char *instructions(void)
 
 static float *new_floats(size_t count)
 {
-    return calloc(count ? count : 1, sizeof(float));
+    return zeros_of(count, sizeof(float));
 }
 
 static int new_activations(Activations *made, size_t count, size_t hidden, size_t columns)
 {
     size_t bytes = buffer_of(count, columns), blocks = bytes == NO_SIZE ? NO_SIZE : bytes / BLOCK;
     made->x = new_floats(buffer_of(count, hidden));
-    made->rows.bytes = calloc(bytes, 1);
+    made->rows.bytes = zeros_of(bytes, 1);
     made->rows.scales = new_floats(blocks);
-    made->rows.sums = calloc(blocks, sizeof(int32_t));
+    made->rows.sums = zeros_of(blocks, sizeof(int32_t));
     made->rows.offsets = new_floats(blocks);
     return made->x && made->rows.bytes && made->rows.scales && made->rows.sums
            && made->rows.offsets;
@@ -122,13 +122,13 @@ static int allocate(Transformer *made)
     size_t inner = times(size_of_count(shape->heads), head);
     size_t widest = larger(larger(inner, intermediate), hidden);
     size_t layers = size_of_count(shape->layers);
-    made->layers = calloc(layers, sizeof *made->layers);
+    made->layers = zeros_of(layers, sizeof *made->layers);
     made->norm = new_floats(hidden);
     made->qkv = new_floats(buffer_of(BATCH, plus(inner, times(2, kv))));
     made->attended = new_floats(buffer_of(BATCH, inner));
     made->gated = new_floats(buffer_of(BATCH, intermediate));
     made->added = new_floats(buffer_of(BATCH, hidden));
-    made->counters = calloc(buffer_of(layers, PHASES * MAX_THREADS), sizeof(atomic_int));
+    made->counters = zeros_of(buffer_of(layers, PHASES * MAX_THREADS), sizeof(atomic_int));
     int whole = made->layers && made->norm && made->qkv && made->attended && made->gated
                 && made->added && made->counters
                 && new_activations(&made->shared, BATCH, hidden, widest);
@@ -209,8 +209,8 @@ KvCache *cache_new(const Transformer *transformer, int capacity)
     size_t values = times(times(heads, positions), (size_t)shape->head_dim);
     made->shape = *shape;
     made->capacity = capacity;
-    made->keys = calloc(values, sizeof(stored));
-    made->values = calloc(values, sizeof(stored));
+    made->keys = zeros_of(values, sizeof(stored));
+    made->values = zeros_of(values, sizeof(stored));
     made->cosines = new_floats(angles);
     made->sines = new_floats(angles);
     float *frequencies = new_floats((size_t)half);
