@@ -98,6 +98,17 @@ class MetricsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordConfig:
+    """Whether conversations are recorded, and where."""
+
+    folder: Path | None = setting(
+        None,
+        "Each conversation of `talk` and `serve` is recorded in a folder of its own in this one: "
+        "both voices, every word, where the time went, the settings; none: nothing is.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be set."""
 
@@ -118,6 +129,9 @@ class Config:
         Late("s2s.transport.wyoming.config:WyomingConfig"), "Home Assistant: `s2s wyoming`."
     )
     metrics: MetricsConfig = made_setting(MetricsConfig, "What is measured, and where it goes.")
+    record: RecordConfig = made_setting(
+        RecordConfig, "Whether conversations are recorded, and where."
+    )
 
 
 @functools.cache

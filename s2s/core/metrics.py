@@ -88,7 +88,13 @@ class Metrics:
         self._open: OrderedDict[TurnId, Timeline] = OrderedDict()
         self._finished: deque[Timeline] = deque(maxlen=keep)
         self._taken_back: deque[Timeline] = deque(maxlen=keep)
+        self._listeners: list[Callable[[Timeline], None]] = []
         self._file = open(path, "a", encoding="utf-8") if path is not None else None  # noqa: SIM115
+
+    def tell(self, listener: Callable[[Timeline], None]) -> None:
+        """Have `listener` told every timeline that is closed, those of answers that were taken back
+        too; must not wait."""
+        self._listeners.append(listener)
 
     def mark(self, turn: TurnId, point: Point, at_s: float) -> None:
         """Note when `point` was reached; the first mark of a point counts."""
@@ -114,6 +120,7 @@ class Metrics:
             self._finished.append(timeline)
             self._write(timeline)
         self._on_finished(timeline)
+        self._tell(timeline)
         return timeline
 
     def taken_back(self, turn: TurnId, at_s: float) -> None:
@@ -124,6 +131,7 @@ class Metrics:
             timeline.taken_back_s = at_s
             self._taken_back.append(timeline)
             self._write(timeline)
+        self._tell(timeline)
 
     def finished(self) -> list[Timeline]:
         """The last timelines of answers that were heard, oldest first; as many as are kept."""
@@ -140,6 +148,10 @@ class Metrics:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+
+    def _tell(self, timeline: Timeline) -> None:
+        for listener in self._listeners:
+            listener(timeline)
 
     def _write(self, timeline: Timeline) -> None:
         if self._file is None:

@@ -15,8 +15,10 @@ import numpy as np
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.events import Event
+from s2s.core.metrics import Metrics
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
+from s2s.records.ends import SessionEnds
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.session.session import Session
@@ -250,6 +252,8 @@ class Simulation:
     """Replaces scripted models, for example by real ones or failing ones."""
     room: Callable[[Script, Playback, Clock], WavTransport] = WavTransport
     """Where it takes place: for example one whose microphone can be muted."""
+    ends: Callable[[SessionEnds, Playback, Clock], SessionEnds] = lambda ends, *_: ends
+    """Puts something between the session and its ends, for example what records it."""
     events: list[tuple[float, Event]] = field(default_factory=list)
 
     def run(self) -> Simulation:
@@ -267,13 +271,22 @@ class Simulation:
         )
         utterances = [Line(each.audio, each.after_quiet_s, each.text) for each in self.said]
         self.script = Script(utterances)
-        self.transport = self.room(self.script, Playback(self.clock, SYNTH_HZ), self.clock)
-        self.session = Session(
+        self.metrics = Metrics()
+        playback = Playback(self.clock, SYNTH_HZ)
+        self.transport = self.room(self.script, playback, self.clock)
+        ends = SessionEnds(
             self.models(scripted, self.clock),
             self.transport,
+            lambda event: self.events.append((round(self.clock.now(), 6), event)),
+        )
+        ends = self.ends(ends, playback, self.clock)
+        self.session = Session(
+            ends.models,
+            ends.transport,
             self.config,
-            events=lambda event: self.events.append((round(self.clock.now(), 6), event)),
+            events=ends.events,
             clock=self.clock,
+            metrics=self.metrics,
         )
         self.session.run()
         return self

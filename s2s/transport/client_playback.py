@@ -18,7 +18,7 @@ import numpy.typing as npt
 from s2s.core.audio import Block, from_int16, to_int16
 from s2s.core.clock import Clock
 from s2s.core.messages import ResponseId
-from s2s.transport.playback import PlaybackMode, Played
+from s2s.transport.playback import PlaybackMode, PlaybackTap, Played
 
 AHEAD_S = 30.0
 """Sound that may be handed on before it is believed to be played: of most answers all."""
@@ -120,6 +120,7 @@ class ClientPlayback:
         if rate_hz < 1:
             raise ValueError(f"needs a positive rate, got {rate_hz}")
         self.rate_hz = rate_hz
+        self.tap: PlaybackTap | None = None
         self.on_shortened: Callable[[ResponseId, str], None] = lambda _response, _text: None
         """Told of a response that was whole and is believed to have been silenced before its
         end: what was heard of it."""
@@ -228,6 +229,8 @@ class ClientPlayback:
                 self._report(response, "cut", self._known[response].at(now_s))
             self._open.clear()
             self._plays_until_s = min(now_s, self._plays_until_s)
+            if self.tap is not None:
+                self.tap.silenced(now_s)
             for handed in self._known.values():
                 handed.heard_s = [s if s <= now_s else np.inf for s in handed.heard_s]
             self._changed.notify_all()
@@ -289,7 +292,10 @@ class ClientPlayback:
             self._report(response, "started", "")
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
-        ends_s = max(self._clock.now(), self._plays_until_s) + len(block) / self.rate_hz
+        starts_s = max(self._clock.now(), self._plays_until_s)
+        ends_s = starts_s + len(block) / self.rate_hz
+        if self.tap is not None:
+            self.tap.played(block, self.rate_hz, starts_s)
         handed.add(block, text, ends_s)
         self._plays_until_s = ends_s
         self._handed += len(block)

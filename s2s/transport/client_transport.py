@@ -18,6 +18,7 @@ from s2s.core.control import Answering, Hearing, SessionControl
 from s2s.core.events import EventSink
 from s2s.core.messages import AudioIn
 from s2s.transport.client_playback import ClientPlayback, ClientSound
+from s2s.transport.output import SoundTap
 
 BACKLOG_S = 30.0
 """Sound that may wait to be heard: a client may send a recording faster than it lasts."""
@@ -58,6 +59,9 @@ class ClientTransport:
         self._clock = clock
         self._changed = clock.condition()
         self._playback = ClientPlayback(clock, rate_hz, on_sound, self.wake)
+        self._tap: SoundTap | None = None
+        self.on_closed: Callable[[], None] = lambda: None
+        """Called once the session is over, and nothing of it goes on."""
         self.on_room = on_room
         self._framer = Framer(BLOCK_SAMPLES)
         self._waiting: deque[AudioIn | _Order] = deque()
@@ -72,6 +76,10 @@ class ClientTransport:
     @property
     def playback(self) -> ClientPlayback:
         return self._playback
+
+    def record(self, tap: SoundTap) -> None:
+        """Have `tap` take what is heard of both voices. Before `run`."""
+        self._tap = self._playback.tap = tap
 
     @property
     def heard_samples(self) -> int:
@@ -140,7 +148,7 @@ class ClientTransport:
                 if isinstance(each, _Order):
                     each.do()
                 else:
-                    heard(each)
+                    heard(each if self._tap is None else self._tap.heard(each))
             due_s = look()
 
     def wake(self) -> None:

@@ -6,8 +6,16 @@ from collections.abc import Callable
 from typing import Protocol
 
 from s2s.core.audio import Block
-from s2s.core.messages import ResponseId
-from s2s.transport.playback import PlaybackMode, Played
+from s2s.core.messages import AudioIn, ResponseId
+from s2s.transport.playback import PlaybackMode, PlaybackTap, Played
+
+
+class SoundTap(PlaybackTap, Protocol):
+    """Takes what is heard of both voices, beside the conversation; none of its calls waits."""
+
+    def heard(self, window: AudioIn) -> AudioIn:
+        """Take a window of the person's; returns the window that the session is to hear."""
+        ...
 
 
 class SoundOutput(Protocol):

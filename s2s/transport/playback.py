@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -46,6 +46,19 @@ class PlaybackMode(Enum):
     """Silent, nothing is consumed; goes on at the very sample."""
 
 
+class PlaybackTap(Protocol):
+    """Takes what is played, beside the loudspeaker; none of its calls waits."""
+
+    def played(self, block: Block, rate_hz: int, at_s: float) -> None:
+        """Take float32 [samples at rate_hz] that are heard from `at_s` on, by the session's clock;
+        the block is the caller's again afterwards."""
+        ...
+
+    def silenced(self, at_s: float) -> None:
+        """What was taken is not heard from `at_s` on."""
+        ...
+
+
 @dataclass(slots=True)
 class _Mark:
     """A position in the stream of samples, and what is true once it has been played."""
@@ -66,6 +79,7 @@ class Playback:
         if rate_hz < 1 or capacity_s <= 0:
             raise ValueError(f"needs a positive rate and capacity, got {rate_hz}, {capacity_s}")
         self.rate_hz = rate_hz
+        self.tap: PlaybackTap | None = None
         self.underruns = 0
         self._clock = clock
         self._changed = clock.condition()
@@ -178,6 +192,8 @@ class Playback:
             out[first:taken] = self._ring[: taken - first]
             out[taken:] = 0.0
             self._apply_gain(out)
+            if self.tap is not None:
+                self.tap.played(out, self.rate_hz, self._clock.now())
             if taken:
                 self._advance(taken)
                 self._changed.notify_all()

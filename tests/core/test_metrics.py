@@ -117,3 +117,15 @@ def test_finished_timelines_are_told_once() -> None:
     assert metrics.finish(TURN) is not None
     assert metrics.finish(TURN) is None
     assert [timeline.turn for timeline in told] == [TURN]
+
+
+def test_listeners_are_told_of_every_timeline_that_is_closed() -> None:
+    told: list[Timeline] = []
+    metrics = Metrics()
+    metrics.tell(told.append)
+    metrics.mark(TURN, "speech_stopped", 1.0)
+    metrics.finish(TURN)
+    metrics.mark(TURN, "speech_stopped", 3.0)
+    metrics.taken_back(TURN, 4.0)
+    assert told == [*metrics.finished(), *metrics.starts_taken_back()]
+    assert [timeline.taken_back_s for timeline in told] == [None, 4.0]

@@ -409,3 +409,31 @@ def test_it_waits_for_the_client_to_read_and_holds_up_who_is_behind() -> None:
     client.playback.sent(100)
     client.wait(1.0)
     assert waits
+
+
+class Tap:
+    """Takes what the client is believed to play."""
+
+    def __init__(self) -> None:
+        self.sound: list[tuple[float, int]] = []
+        self.silent_s: list[float] = []
+
+    def played(self, block: Block, rate_hz: int, at_s: float) -> None:
+        assert rate_hz == HZ
+        self.sound.append((round(at_s, 6), len(block)))
+
+    def silenced(self, at_s: float) -> None:
+        self.silent_s.append(round(at_s, 6))
+
+
+def test_a_tap_takes_sound_when_it_is_believed_to_be_heard() -> None:
+    client, tap = Client(), Tap()
+    client.playback.tap = tap
+    client.wait(1.0)
+    for number in range(3):
+        client.playback.write(ramp(0, HZ), A, f"{number}", stale=never)
+    client.wait(1.5)
+    client.playback.clear()
+    client.playback.write(ramp(0, 10), B, "new", stale=never)
+    assert tap.sound == [(1.0, HZ), (2.0, HZ), (3.0, HZ), (2.5, 10)]
+    assert tap.silent_s == [2.5]

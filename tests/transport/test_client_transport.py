@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -311,3 +313,32 @@ def test_an_order_may_end_it() -> None:
     line.transport.after_heard(line.transport.stop)
     line.wait(0.1)
     assert not line.worker.is_alive()
+
+
+class Halving:
+    """A tap that has the session hear half of what it takes."""
+
+    def __init__(self) -> None:
+        self.taken: list[AudioIn] = []
+
+    def heard(self, window: AudioIn) -> AudioIn:
+        self.taken.append(window)
+        return replace(window, block=window.block / 2)
+
+    def played(self, block: Block, rate_hz: int, at_s: float) -> None: ...
+
+    def silenced(self, at_s: float) -> None: ...
+
+
+def test_a_tap_takes_each_window_and_says_what_is_heard() -> None:
+    line, tap = Line(), Halving()
+    line.transport.record(tap)
+    line.start()
+    line.transport.hear(ramp(0, 2 * BLOCK_SAMPLES))
+    line.wait(1.0)
+    line.transport.stop()
+    line.worker.join()
+    assert line.names() == [BLOCK_SAMPLES, 2 * BLOCK_SAMPLES]
+    heard = [each for each in line.heard if isinstance(each, AudioIn)]
+    assert [list(2 * each.block) for each in heard] == [list(each.block) for each in tap.taken]
+    assert line.transport.playback.tap is tap

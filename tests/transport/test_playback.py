@@ -238,3 +238,36 @@ def test_a_drop_keeps_every_sample_of_what_came_before(
     after = int(np.count_nonzero(pulled(playback, 2500)))
     assert after == max(0, sum(first) - before)
     assert playback.waiting_samples == 0
+
+
+class Tap:
+    """Takes what is played."""
+
+    def __init__(self) -> None:
+        self.sound: list[tuple[float, int, Block]] = []
+        self.silent_s: list[float] = []
+
+    def played(self, block: Block, rate_hz: int, at_s: float) -> None:
+        self.sound.append((at_s, rate_hz, block.copy()))
+
+    def silenced(self, at_s: float) -> None:
+        self.silent_s.append(at_s)
+
+
+def test_a_tap_takes_what_is_heard() -> None:
+    clock, tap = ManualClock(), Tap()
+    playback = Playback(clock, HZ)
+    playback.tap = tap
+    playback.write(ramp(0, 100), A, "one", stale=never)
+    playback.set_output(PlaybackMode.DUCKED)
+    heard = []
+    for _ in range(3):
+        clock.wait_until(clock.now() + 0.01)
+        heard.append(pulled(playback, 40))
+    playback.clear()
+    assert [(at_s, rate_hz) for at_s, rate_hz, _ in tap.sound] == [
+        (pytest.approx(0.01 * number), HZ) for number in (1, 2, 3)
+    ]
+    for mine, theirs in zip(heard, tap.sound, strict=True):
+        assert np.array_equal(mine, theirs[2])
+    assert tap.silent_s == [], "what waits was never pulled"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from s2s.app.commands.table import Invocation
+from s2s.app.record_flag import add_record, given_record
 
 SWITCHES = {
     "push-to-talk": (
@@ -29,6 +30,7 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     )
     for flag, (_, text) in SWITCHES.items():
         parser.add_argument(f"--{flag}", action="store_true", help=text)
+    add_record(parser)
     parser.add_argument(
         "--url", help="talk to a Realtime server, such as ws://kitchen:8765, with its models"
     )
@@ -41,7 +43,8 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
 def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     """(flag, key, "true") of each switch that was given."""
     given = {flag: getattr(options, flag.replace("-", "_")) for flag in SWITCHES}
-    return [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
+    switches = [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
+    return switches + given_record(options)
 
 
 def run(call: Invocation) -> int:
@@ -49,7 +52,10 @@ def run(call: Invocation) -> int:
     options, config = call.options, call.config()
     if options.url is not None:
         from s2s.app.talking.talk_remote import place_of, run_remote
+        from s2s.config.typed import SettingError
 
+        if config.record.folder is not None:
+            raise SettingError("--record: with --url it is the server that records; give it there")
         return run_remote(config, call.store, place_of(options), options.input, options.output)
     from s2s.app.talking.talk import run_talk
 

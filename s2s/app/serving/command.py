@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
         ServeUnavailable, ServerError, ValueError: it cannot be; told before models are loaded.
     """
     check_installed()
+    from s2s.app.recording import check_recordable
     from s2s.app.serving.conversing import Conversing
     from s2s.app.serving.wyoming import beside, check_wyoming
     from s2s.transport.server.access import Access
@@ -57,22 +59,32 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     key = given_key or os.environ.get(settings.api_key_env) or None
     Access.of(settings, key)
     tls = tls_files(settings, store)
+    check_recordable(config)
     if config.wyoming.enabled:
         check_wyoming(config.wyoming)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
+        if (parent := config.record.folder) is not None:
+            console.print(
+                f"Every conversation is recorded in {parent}: tell those who talk to it.",
+                markup=False,
+            )
         models = load_models(
             for_several(config), store, lambda text: console.print(text, markup=False)
         )
         try:
             metrics = ServerMetrics()
-            conversing = Conversing(config, models, metrics)
+            conversing = Conversing(config, models, metrics, (key,) if key else ())
             names = model_names(config)
             server = Server(settings, key, conversing.services(names), metrics)
             web = WebServer(server, bound, tls)
             took_s = time.perf_counter() - started_s
             web.ready = lambda: tell(console, settings, web.port, key, tls, took_s)
-            with beside(config, models, names, console), signals.ending(web.stop):
+            with (
+                closing(conversing),
+                beside(config, models, names, console),
+                signals.ending(web.stop),
+            ):
                 web.run()
         finally:
             close_models(models)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
+from s2s.app.recording import write_report
 from s2s.config.schema import Config
 from s2s.core.clock import SystemClock
 from s2s.core.control import Answering, Hearing, SessionControl
 from s2s.core.events import EventSink, to_all
 from s2s.core.metrics import Metrics
+from s2s.records.files import RecordError
+from s2s.records.recorder import Recording, SessionRecorder
 from s2s.session.client.session import ClientSessions
 from s2s.session.models import Models
 from s2s.transport.client_transport import ClientTransport
@@ -22,6 +26,8 @@ from s2s.transport.realtime.limits import Limits
 from s2s.transport.server.handover import ClientOpening, ClientSocket, Services, SessionRefused
 from s2s.transport.server.metrics import ServerMetrics
 
+log = logging.getLogger(__name__)
+
 TIMELINES = 16
 """Kept of each session: the server's metrics have them all, added up."""
 
@@ -33,17 +39,18 @@ class Conversing:
         config: the settings.
         models: loaded and warm.
         metrics: where it is counted what happens.
+        secrets: come into no record of a conversation.
     """
 
-    def __init__(self, config: Config, models: Models, metrics: ServerMetrics) -> None:
+    def __init__(
+        self, config: Config, models: Models, metrics: ServerMetrics, secrets: tuple[str, ...] = ()
+    ) -> None:
         self._config = config
+        self._secrets = secrets
+        self._recorders: list[SessionRecorder] = []
         self._models = models
         self._metrics = metrics
-        self._sessions = ClientSessions(
-            models,
-            config.session,
-            metrics=lambda: Metrics(on_finished=metrics.on_timeline, keep=TIMELINES),
-        )
+        self._sessions = ClientSessions(models, config.session, metrics=self._timelines)
         capabilities = models.synthesizer.capabilities
         limits = config.serve
         self._service = RealtimeService(
@@ -70,6 +77,12 @@ class Conversing:
             self._config.session.language,
             models,
         )
+
+    def close(self) -> None:
+        """End the records of conversations, and wait until they are written."""
+        for recorder in self._recorders:
+            recorder.close()
+            recorder.wait()
 
     async def _converse(self, socket: ClientSocket, opening: ClientOpening) -> object | None:
         resumed = opening.resumed
@@ -100,11 +113,41 @@ class Conversing:
         hearing: Hearing,
         kept: object | None = None,
     ) -> SessionControl:
-        return self._sessions(
+        sessions, sink = self._sessions, to_all(events, self._metrics.on_event)
+        if (recorder := self._recorder()) is not None:
+            transport.record(recorder)
+            transport.on_closed = recorder.close
+            timelines = self._timelines()
+            timelines.tell(recorder.on_timeline)
+            sessions = ClientSessions(
+                recorder.models, self._config.session, metrics=lambda: timelines
+            )
+            sink = to_all(sink, recorder.on_event)
+        return sessions(
             transport,
-            to_all(events, self._metrics.on_event),
+            sink,
             session_id=session_id,
             answering=answering,
             hearing=hearing,
             kept=kept,
         )
+
+    def _timelines(self) -> Metrics:
+        return Metrics(on_finished=self._metrics.on_timeline, keep=TIMELINES)
+
+    def _recorder(self) -> SessionRecorder | None:
+        """What records the next session; None where nothing does, or nothing can."""
+        parent = self._config.record.folder
+        if parent is None:
+            return None
+        recording = Recording(parent, "serve", self._config, self._secrets)
+        try:
+            recorder = SessionRecorder(
+                recording, self._models, SystemClock(), log.error, write_report
+            )
+        except RecordError as error:
+            log.error("%s", error)
+            return None
+        self._recorders = [each for each in self._recorders if not each.over]
+        self._recorders.append(recorder)
+        return recorder

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from s2s.app.record_flag import add_record, given_record
+
 VALUES = {
     "host": ("serve.host", "address to listen on (0.0.0.0: every network of this machine)"),
     "port": ("serve.port", "port to listen on"),
@@ -16,6 +18,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Describe them."""
     for flag, (_, text) in VALUES.items():
         parser.add_argument(f"--{flag}", metavar=flag.rpartition("-")[2].upper(), help=text)
+    add_record(parser)
     parser.add_argument(
         "--api-key",
         metavar="KEY",
@@ -51,6 +54,7 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
         for flag, (key, _) in VALUES.items()
         if (value := getattr(options, flag.replace("-", "_"))) is not None
     ]
+    given += given_record(options)
     if options.insecure:
         given.append(("--insecure", "serve.insecure", "true"))
     if options.wyoming:

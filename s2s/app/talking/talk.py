@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from s2s.app.loading import close_models, load_models
+from s2s.app.recording import check_recordable, recorded
 from s2s.app.signals import Signals, handled
 from s2s.app.talking.keys import Keys, keys_read
 from s2s.app.talking.view import View
@@ -19,9 +20,10 @@ from s2s.core.audio.gain import level_hint, raised
 from s2s.core.clock import Clock, ManualClock, SystemClock
 from s2s.core.metrics import Metrics
 from s2s.models.store import Store
+from s2s.records.ends import SessionEnds
 from s2s.session.models import Models
 from s2s.session.session import Session
-from s2s.transport.base import DeviceError, Transport
+from s2s.transport.base import DeviceError
 from s2s.transport.local import ECHO_RECORD, LocalTransport
 from s2s.transport.playback import Playback
 from s2s.transport.wav import Line, Script, WavTransport
@@ -54,6 +56,7 @@ def run_talk(
         started_s = time.perf_counter()
         if metrics_file is not None:
             check_writable(metrics_file)
+        check_recordable(config)
         transport, output_file = opened_transport(config, input_file, output_file, clock, view)
         models = load_models(config, store, view.notice)
         metrics = Metrics(metrics_file)
@@ -124,18 +127,27 @@ def tell_about_devices(transport: LocalTransport, store: Store, view: View) -> N
 def _converse(
     config: Config,
     models: Models,
-    transport: Transport,
+    transport: LocalTransport | WavTransport,
     view: View,
     clock: Clock,
     metrics: Metrics,
     signals: Signals,
 ) -> None:
-    session = Session(models, transport, config.session, events=view, clock=clock, metrics=metrics)
-    view.timelines = metrics.finished
-    keys = Keys(session, push_to_talk=config.session.turns.input.push_to_talk)
-    reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
-    with signals.ending(transport.stop), reading:
-        session.run()
+    ends = SessionEnds(models, transport, view)
+    with recorded(ends, transport.playback, config, clock, metrics, view.notice) as made:
+        session = Session(
+            made.models,
+            made.transport,
+            config.session,
+            events=made.events,
+            clock=clock,
+            metrics=metrics,
+        )
+        view.timelines = metrics.finished
+        keys = Keys(session, push_to_talk=config.session.turns.input.push_to_talk)
+        reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
+        with signals.ending(transport.stop), reading:
+            session.run()
 
 
 def _file_script(path: Path, view: View) -> Script:

@@ -226,6 +226,7 @@ class ClientStages:
         self.beside.close(lambda: until_s - self.clock.now())
         self.floor.end("client_cancelled")
         self._closed = True
+        self.transport.on_closed()
 
     def order(self, order: ClientInput, *, whole: bool = False) -> None:
         """Let the stages deal with `order`, behind all that the client said before it."""

@@ -7,8 +7,11 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import httpx2
+import numpy as np
 import pytest
 from openai import OpenAI
 from websockets.sync.client import ClientConnection, connect
@@ -18,8 +21,9 @@ from s2s.app.serving.command import model_names
 from s2s.app.serving.conversing import Conversing
 from s2s.bench.load.served import ANSWER, models_at_once
 from s2s.config import loader
-from s2s.config.schema import Config
+from s2s.config.schema import Config, RecordConfig
 from s2s.models.store import Store
+from s2s.records.folder import read_record
 from s2s.session.models import Models
 from s2s.transport.server.metrics import ServerMetrics
 from s2s.transport.server.server import Server
@@ -224,3 +228,36 @@ def test_the_official_client_on_the_embedded_models():
                     assert "response.output_audio.delta" in kinds
     finally:
         close_models(models)
+
+
+def test_each_conversation_is_recorded_where_that_is_asked_for(tmp_path: Path) -> None:
+    config = replace(Config(), record=RecordConfig(tmp_path / "records"))
+    metrics = ServerMetrics()
+    conversing = Conversing(config, models_at_once(), metrics, ("the-key-of-the-server",))
+    server = Server(config.serve, None, conversing.services(model_names(config)), metrics)
+    with served(server) as port:
+        for words in ("Hello? the-key-of-the-server", "Again?"):
+            with connect(url(port)) as client:
+                until(client, "session.created")
+                ask(client, words)
+    conversing.close()
+    folders = sorted((tmp_path / "records").iterdir())
+    assert len(folders) == 2
+    for folder in folders:
+        record = read_record(folder)
+        (answer,) = record.story.answers
+        assert answer.text == ANSWER
+        assert np.abs(np.concatenate(list(record.sound()))[:, 1]).max() > 0
+        assert (folder / "report.html").is_file()
+        assert not any(b"the-key-of" in path.read_bytes() for path in folder.iterdir())
+
+
+def test_a_record_that_cannot_be_made_keeps_nobody_from_talking(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    config = replace(Config(), record=RecordConfig(tmp_path / "file"))
+    with served(a_server(models_at_once(), config)) as port, connect(url(port)) as client:
+        until(client, "session.created")
+        assert ask(client, "Hello?") == ANSWER
+    assert "nothing can be recorded there" in caplog.text

@@ -1,0 +1,1 @@
+"""What is shown of a record: one page without anything from outside, and pictures."""
