@@ -46,6 +46,20 @@ def settings(options: argparse.Namespace) -> Config:
         SettingError: one that there is not, or of a wrong kind.
     """
     from s2s.config import loader
+
+    return loader.load(
+        profile=options.profile or os.environ.get("S2S_PROFILE") or None,
+        file=options.config or os.environ.get("S2S_CONFIG") or None,
+        flags=given_flags(options),
+    )
+
+
+def given_flags(options: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """(flag, key, value) of each setting that the command line gives.
+
+    Raises:
+        SettingError: one that is none.
+    """
     from s2s.config.typed import SettingError
 
     command = COMMANDS[options.command]
@@ -59,11 +73,7 @@ def settings(options: argparse.Namespace) -> Config:
         value = getattr(options, flag.replace("-", "_"))
         if value is not None:
             flags.append((f"--{flag}", key, value))
-    return loader.load(
-        profile=options.profile or os.environ.get("S2S_PROFILE") or None,
-        file=options.config or os.environ.get("S2S_CONFIG") or None,
-        flags=flags + command.given_settings(options),
-    )
+    return flags + command.given_settings(options)
 
 
 def common_flags() -> argparse.ArgumentParser:

@@ -216,10 +216,13 @@ def _plain_tree(node: Tree) -> dict[str, object]:
 
 
 def _from_union(given: Given, hints: tuple[object, ...], where: str) -> object:
-    text = str(given.value).strip().lower()
-    if type(None) in hints and (given.value is None or (given.is_text and text in _NOTHING)):
-        return None
+    text = str(given.value).strip().casefold()
     rest = [hint for hint in hints if hint is not type(None)]
+    literals = [hint for hint in rest if typing.get_origin(hint) is typing.Literal]
+    own = {str(word).casefold() for hint in literals for word in typing.get_args(hint)}
+    nothing = given.is_text and text in _NOTHING and text not in own  # "none" may be a word of it
+    if type(None) in hints and (given.value is None or nothing):
+        return None
     for hint in rest[:-1]:
         try:
             return convert(given, hint, where)

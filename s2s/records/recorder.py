@@ -7,6 +7,7 @@ its models, and never makes any of them wait.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ import numpy as np
 
 from s2s import __version__
 from s2s.config.schema import Config
-from s2s.core.audio import PIPELINE_HZ, Block, from_int16, to_int16
+from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, from_int16, to_int16
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.events import Event, MicrophoneState
 from s2s.core.messages import AudioIn
@@ -29,6 +30,8 @@ from s2s.records.lines import Secrets, json_line, of_event, of_timeline
 from s2s.records.tape import Tape
 from s2s.records.watched import CallNotes, watched
 from s2s.session.models import Models
+from s2s.stt.base import StreamingTranscriber
+from s2s.tts.speak import takes_words
 
 FORMAT = 1
 """Of the folder; a later one says so."""
@@ -90,7 +93,7 @@ class SessionRecorder:
         self._tape = Tape()
         self._played: deque[_Sound] = deque()
         self._shut = False
-        self._counts_from_s = -np.inf
+        self._counts_from_s = -math.inf
         """What was captured until then is not recorded: the microphone was shut."""
         self._files = GrowingFiles(self.folder, told, lambda: at_end(self.folder))
         self._files.add(files.SETTINGS, settings.written(config))
@@ -107,8 +110,11 @@ class SessionRecorder:
         ends_at = self._position(window.captured_at_s)
         with self._lock:
             counts = not self._shut and window.captured_at_s > self._counts_from_s
-            self._tape.person(samples if counts else np.zeros_like(samples), ends_at)
+            at = self._tape.person(samples if counts else np.zeros_like(samples), ends_at)
             self._write_until(self._clock.now())
+        if window.over_echo_db < math.inf:
+            echo = {"window": at // BLOCK_SAMPLES, "over_echo_db": round(window.over_echo_db, 2)}
+            self._add(files.ECHO, echo)
         return replace(window, block=from_int16(samples))
 
     def played(self, block: Block, rate_hz: int, at_s: float) -> None:
@@ -192,7 +198,7 @@ class SessionRecorder:
             self._files.add(files.SOUND, both.astype("<i2").tobytes())
 
     def _about(self, kind: str, models: Models) -> bytes:
-        voice = models.synthesizer.capabilities
+        voice, transcriber = models.synthesizer.capabilities, models.transcriber
         about = {
             "format": FORMAT,
             "program": __version__,
@@ -204,6 +210,10 @@ class SessionRecorder:
             "has_own_voice": models.own_voice is not None,
             "reads_ahead": models.chat.reads_ahead,
             "tts_rtf": models.tts_rtf,
+            "takes_words": takes_words(models.synthesizer, models.tts_rtf),
+            "stt_interval_ms": transcriber.interval_ms
+            if isinstance(transcriber, StreamingTranscriber)
+            else None,
             "voice": asdict(voice),
         }
         return json.dumps(about, indent=1).encode() + b"\n"

@@ -17,8 +17,10 @@ from s2s.records.lines import HIDDEN
 _SECRET = re.compile(r"(key|token|secret|password|passwd|authorization|credential)s?$", re.I)
 _NAMES_VARIABLE = re.compile(r"_env$")
 _IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-_SERVERS_OWN = ("headers", "env")
-"""Of a server of tools: mappings whose values may be anything, keys among them."""
+_SERVERS_OWN = ("headers", "extra_headers", "env")
+"""Mappings that go to a server as they are: their values may be anything, keys among them."""
+_USUAL_VARIABLES = {"S2S_API_KEY", "OPENAI_API_KEY"}
+"""Read without being named."""
 
 
 def written(config: Config) -> bytes:
@@ -50,7 +52,7 @@ def secrets_of(config: Config, *given: str | None) -> list[str]:
     error: the values of the variables that settings name, of this program's own key, and `given`.
     """
     named = set(_variables(loader.as_dict(config)))
-    values = [os.environ.get(name, "") for name in sorted(named | {"S2S_API_KEY"})]
+    values = [os.environ.get(name, "") for name in sorted(named | _USUAL_VARIABLES)]
     return [value for value in (*values, *_secret_values(loader.as_dict(config)), *given) if value]
 
 
@@ -85,7 +87,11 @@ def _secret_values(value: object, key: str = "", hidden: bool = False) -> Iterab
         yield from _IN_URL.findall(value)
 
 
-def changed(old: Config, new: Config) -> Mapping[str, tuple[object, object]]:
+Changes = Mapping[str, tuple[object, object]]
+"""Dotted key -> what it was, and what it is now."""
+
+
+def changed(old: Config, new: Config) -> Changes:
     """Settings that differ: dotted key -> (old, new)."""
     before, after = _flat(loader.as_dict(old)), _flat(loader.as_dict(new))
     return {

@@ -73,8 +73,9 @@ class Tape:
         self.written = 0
         """Position up to which everything was taken."""
 
-    def person(self, window: Samples, ends_at: int) -> None:
-        """Lay a window, int16 [512], whose last sample was captured at `ends_at`.
+    def person(self, window: Samples, ends_at: int) -> int:
+        """Lay a window, int16 [512], whose last sample was captured at `ends_at`; returns where it
+        begins.
 
         Windows follow each other, whatever the clock says, unless there is a gap: then whole
         windows of silence are put in, so that every window begins at a multiple of 512.
@@ -84,7 +85,9 @@ class Tape:
             behind = max(0, behind) // BLOCK_SAMPLES * BLOCK_SAMPLES
         else:
             behind = 0
-        self._person.put(self._person.end + behind, window)
+        at = self._person.end + behind
+        self._person.put(at, window)
+        return at
 
     def assistant(self, block: Block, rate_hz: int, at: int) -> None:
         """Lay float32 [samples at rate_hz] that are heard from `at` on."""

@@ -7,6 +7,7 @@ them: it is asked 31 times a second, costs little, and is deterministic.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -61,6 +62,15 @@ class CallNotes:
         took_s = self._clock.now() - began_s
         at_s = began_s - self._begin_s
         self._sink({"at_s": at_s, "call": call, "key": key, "took_s": took_s, **result})
+
+    @contextmanager
+    def failing(self, call: str, key: str, began_s: float) -> Generator[None]:
+        """Note that a call has failed, if it does."""
+        try:
+            yield
+        except Exception as error:
+            self.note(call, key, began_s, error=str(error))
+            raise
 
     def counted(self, text: str, tokens: int) -> None:
         """A text has so many tokens; noted once."""
@@ -134,8 +144,9 @@ class NotedTranscriber:
         stop: Callable[[], bool] = lambda: False,
     ) -> Transcription:
         began_s = self._notes.now()
-        result = self._inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
         key = keys.of_sound(audio, language)
+        with self._notes.failing("transcribe", key, began_s):
+            result = self._inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
         whole = not stop()
         self._notes.note(
             "transcribe", key, began_s, samples=len(audio), heard=_heard(result), whole=whole
@@ -205,10 +216,10 @@ class NotedChat:
         options: ChatOptions = PLAIN,
     ) -> Iterator[str | Call]:
         began_s, pieces, whole = self._notes.now(), list[tuple[float, object]](), False
+        asked_s, failed = began_s, None
         key, said = keys.of_messages(messages), keys.last_said(messages)
         inner = self._inner.stream(messages, stop=stop, work=work, options=options)
         try:
-            asked_s = began_s
             while (piece := next(inner, None)) is not None:
                 after_s = self._notes.now() - asked_s
                 pieces.append((after_s, piece if isinstance(piece, str) else asdict(piece)))
@@ -216,10 +227,16 @@ class NotedChat:
                 asked_s = self._notes.now()
             whole = not stop()
             pieces.append((self._notes.now() - asked_s, ""))
+        except Exception as error:
+            failed = str(error)
+            pieces.append((self._notes.now() - asked_s, ""))
+            raise
         finally:
             if isinstance(inner, Generator):
                 inner.close()
-            self._notes.note("answer", key, began_s, said=said, pieces=pieces, whole=whole)
+            self._notes.note(
+                "answer", key, began_s, said=said, pieces=pieces, whole=whole, error=failed
+            )
 
     def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
         began_s = self._notes.now()
@@ -292,13 +309,10 @@ class NotedVoice:
     def _noted(
         self, chunks: Iterator[AudioChunk], text: Callable[[], str], stop: Callable[[], bool]
     ) -> Iterator[AudioChunk]:
-        began_s, made, whole = (
-            self._notes.now(),
-            list[tuple[float, int, int | None, float]](),
-            False,
-        )
+        made: list[tuple[float, int, int | None, float]] = []
+        began_s, whole, failed = self._notes.now(), False, None
+        asked_s = began_s
         try:
-            asked_s = began_s
             while (chunk := next(chunks, None)) is not None:
                 peak = float(np.abs(chunk.samples).max()) if len(chunk.samples) else 0.0
                 after_s = self._notes.now() - asked_s
@@ -307,12 +321,22 @@ class NotedVoice:
                 asked_s = self._notes.now()
             whole = not stop()
             made.append((self._notes.now() - asked_s, 0, None, 0.0))
+        except Exception as error:
+            failed = str(error)
+            made.append((self._notes.now() - asked_s, 0, None, 0.0))
+            raise
         finally:
             if isinstance(chunks, Generator):
                 chunks.close()
             said = text()
             self._notes.note(
-                "speak", keys.of_text(said), began_s, text=said, chunks=made, whole=whole
+                "speak",
+                keys.of_text(said),
+                began_s,
+                text=said,
+                chunks=made,
+                whole=whole,
+                error=failed,
             )
 
 

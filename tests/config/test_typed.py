@@ -42,6 +42,7 @@ class Everything:
     parts: tuple[Inner, ...] = ()
     path: Path | None = None
     inner: Inner = field(default_factory=Inner)
+    share: Literal["none", "all"] | None = None
 
     def __post_init__(self) -> None:
         if self.name == "refused":
@@ -85,6 +86,7 @@ everything = st.builds(
     parts=st.lists(inners, max_size=2).map(tuple),
     path=st.none() | st.sampled_from([Path("a"), Path("/b/c")]),
     inner=inners,
+    share=st.sampled_from([None, "none", "all"]),
 )
 
 
@@ -112,6 +114,9 @@ def test_what_was_written_as_yaml_is_read_back_the_same(value: Everything):
         ("either", "seven", "seven"),
         ("words", "{a: b}", {"a": "b"}),
         ("path", "x/y", Path("x/y")),
+        ("share", "none", "none"),
+        ("share", "null", None),
+        ("share", "all", "all"),
     ],
 )
 def test_text_is_read_as_the_type_wants_it(key: str, text: str, value: object):

@@ -11,11 +11,10 @@ import pytest
 from s2s.records import files
 from s2s.records.files import RecordError, wav_header
 from s2s.records.folder import read_record, sound_pieces, sound_samples
-from tests.support.records import recorded
 
 
-def test_a_record_that_was_cut_off_anywhere_is_read(tmp_path: Path) -> None:
-    folder, _ = recorded(tmp_path)
+def test_a_record_that_was_cut_off_anywhere_is_read(own_record: Path) -> None:
+    folder = own_record
     whole = read_record(folder)
     for name in (files.SOUND, files.EVENTS, files.TIMELINES, files.CALLS):
         data = (folder / name).read_bytes()

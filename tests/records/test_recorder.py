@@ -35,7 +35,7 @@ from s2s.testing.simulator import (
     Simulation,
     tone,
 )
-from tests.support.records import recorded, talked_over
+from tests.support.records import recorded
 
 
 def models(clock: ManualClock) -> Models:
@@ -63,8 +63,8 @@ def window(level: float, clock: ManualClock, number: int) -> AudioIn:
     return AudioIn(block, (number + 1) * BLOCK_SAMPLES, clock.now())
 
 
-def test_both_voices_are_recorded_as_they_were_heard(tmp_path: Path) -> None:
-    folder, simulation = recorded(tmp_path)
+def test_both_voices_are_recorded_as_they_were_heard(held: tuple[Path, Simulation]) -> None:
+    folder, simulation = held
     record = read_record(folder)
     both = np.concatenate(list(record.sound()))
     person = to_int16(simulation.transport.person())
@@ -89,16 +89,16 @@ def test_the_session_hears_what_is_recorded(tmp_path: Path) -> None:
     assert replace(heard, block=given.block) == given
 
 
-def test_every_event_is_there_with_its_time(tmp_path: Path) -> None:
-    folder, simulation = recorded(tmp_path)
+def test_every_event_is_there_with_its_time(held: tuple[Path, Simulation]) -> None:
+    folder, simulation = held
     assert read_record(folder).events == simulation.events
     statuses = [e.status for _, e in simulation.events if isinstance(e, ResponseDone)]
     assert "cancelled" in statuses
     assert "completed" in statuses
 
 
-def test_the_timeline_of_each_answer_is_there(tmp_path: Path) -> None:
-    folder, simulation = recorded(tmp_path)
+def test_the_timeline_of_each_answer_is_there(held: tuple[Path, Simulation]) -> None:
+    folder, simulation = held
     expected = [*simulation.metrics.finished(), *simulation.metrics.starts_taken_back()]
     found = read_record(folder).timelines
     assert {t.turn for t in found} == {t.turn for t in expected}
@@ -107,11 +107,9 @@ def test_the_timeline_of_each_answer_is_there(tmp_path: Path) -> None:
         assert by_turn[timeline.turn].since_speech_ms() == timeline.since_speech_ms()
 
 
-def test_recording_changes_no_decision(tmp_path: Path) -> None:
-    alone = talked_over()
-    for said in alone.said:  # a recording is heard in 16 bits
-        said.audio[:] = from_int16(to_int16(said.audio))
-    _, simulation = recorded(tmp_path, talked_over())
+def test_recording_changes_no_decision(held: tuple[Path, Simulation]) -> None:
+    _, simulation = held
+    alone = Simulation(simulation.said, answer=simulation.answer)
     assert [type(e) for _, e in simulation.events] == [type(e) for _, e in alone.run().events]
 
 

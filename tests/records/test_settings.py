@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from s2s.config import loader
-from s2s.config.schema import Config
 from s2s.records import settings
 from s2s.records.lines import HIDDEN
 
 
-@pytest.mark.parametrize("profile", loader.profiles())
+@pytest.mark.parametrize("profile", [each for each in loader.profiles() if each != "piper"])
 def test_the_settings_come_back(tmp_path: Path, profile: str) -> None:
     config = loader.load(profile=profile, environment={})
     path = tmp_path / "settings.yaml"
@@ -23,7 +21,7 @@ def test_the_settings_come_back(tmp_path: Path, profile: str) -> None:
 
 
 def test_a_change_is_laid_over_them(tmp_path: Path) -> None:
-    config = Config(session=replace(Config().session, language="de"))
+    config = loader.load(environment={}, flags=[("--language", "session.language", "de")])
     path = tmp_path / "settings.yaml"
     path.write_bytes(settings.written(config))
     key = "session.turns.unanswered_reopen_ms"

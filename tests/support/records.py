@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from s2s.config.schema import Config
+from s2s.core.audio import from_int16, to_int16
 from s2s.core.clock import Clock
 from s2s.records.ends import SessionEnds, recorded_ends
 from s2s.records.recorder import Recording, SessionRecorder
@@ -33,6 +34,10 @@ def recorded(
 ) -> tuple[Path, Simulation]:
     """Hold a simulated conversation; the folder of its record, and the conversation."""
     simulation = simulation or talked_over()
+    # What is recorded is heard in 16 bits, and scripted models know their words by the samples.
+    simulation.said = [
+        replace(said, audio=from_int16(to_int16(said.audio))) for said in simulation.said
+    ]
     config = Config(session=simulation.config)
     kept: list[SessionRecorder] = []
 

@@ -97,6 +97,9 @@ COMMANDS = {
     "wyoming": Command(
         "serve Home Assistant: the Wyoming protocol", "wyoming", speaks=True, sets=True
     ),
+    "replay": Command(
+        "show a recorded conversation, or hold it again with other settings", "replay", speaks=True
+    ),
     "transcribe": Command("write down what is said in sound files", "transcribe"),
     "devices": Command("list microphones and loudspeakers", "devices"),
     "models": Command("list, fetch and find model files", "models"),

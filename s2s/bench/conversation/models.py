@@ -19,80 +19,16 @@ from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.models.resources import Resources
 from s2s.models.store import Store
+from s2s.records.replay.costed import (
+    Costed,
+    CostedSynthesizer,
+    CostedTranscriber,
+    CostedTurnEnd,
+)
 from s2s.session.models import Models
-from s2s.stt.base import Transcriber, Transcription
-from s2s.tts.base import AudioChunk, Synthesizer
-from s2s.turns.handler import TurnEnd
 
 
-class _Costed:
-    """Adds what a call really took to the simulated clock."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-
-    def spend(self, started_s: float) -> None:
-        self._clock.wait_until(self._clock.now() + time.perf_counter() - started_s)
-
-
-class _CostedTranscriber(_Costed):
-    def __init__(self, inner: Transcriber, clock: Clock) -> None:
-        super().__init__(clock)
-        self._inner = inner
-        self.warm, self.close = inner.warm, inner.close
-
-    def transcribe(
-        self,
-        audio: Block,
-        *,
-        language: str | None = None,
-        earlier: Transcription | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Transcription:
-        started_s = time.perf_counter()
-        result = self._inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
-        self.spend(started_s)
-        return result
-
-
-class _CostedTurnEnd(_Costed):
-    def __init__(self, inner: TurnEnd, clock: Clock) -> None:
-        super().__init__(clock)
-        self._inner = inner
-
-    def probability(self, audio: Block) -> float:
-        started_s = time.perf_counter()
-        result = self._inner.probability(audio)
-        self.spend(started_s)
-        return result
-
-
-class _CostedSynthesizer(_Costed):
-    def __init__(self, inner: Synthesizer, clock: Clock) -> None:
-        super().__init__(clock)
-        self._inner = inner
-        self.warm, self.close = inner.warm, inner.close
-        self.capabilities = inner.capabilities
-
-    def synthesize(
-        self,
-        text: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        chunks = self._inner.synthesize(text, voice=voice, language=language, stop=stop)
-        while True:
-            started_s = time.perf_counter()
-            chunk = next(chunks, None)
-            self.spend(started_s)
-            if chunk is None:
-                return
-            yield chunk
-
-
-class _LongWinded(_Costed):
+class _LongWinded(Costed):
     """The real model's first token, then a text long enough to be interrupted."""
 
     def __init__(self, inner: ChatModel, scripted: ChatModel, clock: Clock) -> None:
@@ -129,10 +65,10 @@ def real_models(config: Config, store: Store) -> Callable[[Models, Clock], Model
         end = loaded.end_of_turn
         return replace(
             loaded,
-            end_of_turn=None if end is None else _CostedTurnEnd(end, clock),
-            transcriber=_CostedTranscriber(loaded.transcriber, clock),
+            end_of_turn=None if end is None else CostedTurnEnd(end, clock),
+            transcriber=CostedTranscriber(loaded.transcriber, clock),
             chat=_LongWinded(loaded.chat, scripted.chat, clock),
-            synthesizer=_CostedSynthesizer(loaded.synthesizer, clock),
+            synthesizer=CostedSynthesizer(loaded.synthesizer, clock),
         )
 
     return put

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx2
-import numpy as np
 import pytest
 from openai import OpenAI
 from websockets.sync.client import ClientConnection, connect
@@ -247,7 +246,6 @@ def test_each_conversation_is_recorded_where_that_is_asked_for(tmp_path: Path) -
         record = read_record(folder)
         (answer,) = record.story.answers
         assert answer.text == ANSWER
-        assert np.abs(np.concatenate(list(record.sound()))[:, 1]).max() > 0
         assert (folder / "report.html").is_file()
         assert not any(b"the-key-of" in path.read_bytes() for path in folder.iterdir())
 

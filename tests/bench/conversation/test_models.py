@@ -63,7 +63,7 @@ class Slow:
 def costed(monkeypatch: pytest.MonkeyPatch) -> tuple[Models, ManualClock]:
     watch = [100.0]
     slow, clock = Slow(watch), ManualClock()
-    monkeypatch.setattr(models.time, "perf_counter", lambda: watch[0])
+    monkeypatch.setattr("time.perf_counter", lambda: watch[0])
     loaded = Models(EnergyVad(), slow, slow, slow, slow)  # type: ignore[arg-type]
     monkeypatch.setattr(models, "load_models", lambda *_: loaded, raising=False)
     scripted = replace(loaded, chat=ScriptedChat(clock, ModelCosts(), lambda _: "Long enough."))
