@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def recorded(
     clock: Clock,
     metrics: Metrics,
     told: Callable[[str], None],
-) -> Iterator[SessionEnds]:
+) -> Generator[SessionEnds]:
     """The same ends, recorded as long as it is open; as they are where nothing is to be recorded.
 
     Args:

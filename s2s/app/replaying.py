@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -128,7 +128,7 @@ def tell(console: Console, then: Story, now: Story, *, same: bool, path: Path) -
 
 
 @contextmanager
-def others_for(config: Config, store: Store, *, fresh: bool) -> Iterator[OtherModels]:
+def others_for(config: Config, store: Store, *, fresh: bool) -> Generator[OtherModels]:
     """Real models of `config`, each loaded when it is asked for the first time; closed at the end.
 
     Args:

@@ -39,11 +39,11 @@ def stages_of(timeline: Timeline) -> list[StageTime]:
     heard_ms = ms.get("first_played")
     if heard_ms is None:
         return []
-    order = list(STAGES)
+    order: list[Point] = list(STAGES)
     reached = sorted(
-        (max(0.0, at_ms), order.index(point), point)
-        for point, at_ms in ms.items()
-        if point in STAGES and at_ms <= heard_ms and point != "first_played"
+        (max(0.0, ms[point]), order.index(point), point)
+        for point in order
+        if point in ms and ms[point] <= heard_ms and point != "first_played"
     )
     found: list[StageTime] = []
     before = 0.0

@@ -252,7 +252,9 @@ class Simulation:
     """Replaces scripted models, for example by real ones or failing ones."""
     room: Callable[[Script, Playback, Clock], WavTransport] = WavTransport
     """Where it takes place: for example one whose microphone can be muted."""
-    ends: Callable[[SessionEnds, Playback, Clock], SessionEnds] = lambda ends, *_: ends
+    ends: Callable[[SessionEnds, Playback, Clock], SessionEnds] = lambda ends, _playback, _clock: (
+        ends
+    )
     """Puts something between the session and its ends, for example what records it."""
     events: list[tuple[float, Event]] = field(default_factory=list)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, to_int16
@@ -120,6 +120,7 @@ def test_what_is_silenced_is_not_heard() -> None:
     assert heard[2 * PIPELINE_HZ :].any()
 
 
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 60_000), max_size=8))
 def test_any_moments_of_writing_give_the_same_record(moments: list[int]) -> None:
     def made(moments: list[int]) -> np.ndarray:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from s2s.core.metrics import POINTS, Timeline
+from s2s.core.metrics import Point, Timeline
 from s2s.records import files
 from s2s.records.folder import Record, read_record
 from s2s.records.report.levels import Levels, as_text, levels, step_s_for
@@ -145,7 +145,7 @@ def page(content: PageContent) -> str:
             "<h2>Settings</h2><details><summary>All settings of this session</summary>"
             f"<pre>{escape(content.settings)}</pre></details>"
         )
-    points = [point for point in STAGES if _is_used(point, content.tracks)]
+    points: list[Point] = [point for point in STAGES if _is_used(point, content.tracks)]
     parts = {
         "title": title,
         "policy": POLICY,
@@ -167,7 +167,7 @@ def _audio(address: str) -> str:
     return f'<audio controls preload="metadata" src="{escape(address)}"></audio>'
 
 
-def _is_used(point: str, tracks: Sequence[Track]) -> bool:
+def _is_used(point: Point, tracks: Sequence[Track]) -> bool:
     timelines = [answer.timeline for track in tracks for answer in track.story.answers]
     return any(timeline is not None and point in timeline.marks for timeline in timelines)
 
@@ -227,6 +227,3 @@ def _answered(answers: Iterable[GivenAnswer]) -> Iterator[tuple[float, float, st
     for answer in answers:
         words = answer.played or answer.text
         yield answer.began_s, answer.ended_s or answer.began_s, words
-
-
-assert set(STAGES) <= set(POINTS)

@@ -20,6 +20,7 @@ from s2s.records.replay.models import ChangedStages, OtherModels, models_of
 from s2s.session.models import Models
 from s2s.testing.random_conversations import conversation
 from s2s.testing.simulator import EnergyVad, Simulation
+from s2s.turns.interruption import Rule
 from tests.support.records import recorded
 
 
@@ -64,8 +65,11 @@ def test_other_settings_show_what_would_differ(held: tuple[Path, Simulation]) ->
     """Where speech over an answer cancels nothing, nothing is interrupted."""
     folder, _ = held
     record = read_record(folder)
-    rules = ("--set", "session.turns.interruption.rules", "")
-    other = again(record, settings.read(folder / files.SETTINGS, [rules]))
+    config = settings.read(folder / files.SETTINGS)
+    turns = config.session.turns
+    interruption = replace(turns.interruption, rules=(Rule("whatever is said", "restore"),))
+    session = replace(config.session, turns=replace(turns, interruption=interruption))
+    other = again(record, replace(config, session=session))
     then, now = (
         [answer.status for answer in story.answers] for story in (record.story, other.story)
     )
