@@ -13,7 +13,7 @@ from s2s.core.clock import Clock
 from s2s.core.metrics import Metrics
 from s2s.records.ends import SessionEnds, recorded_ends
 from s2s.records.files import REPORT, RecordError
-from s2s.records.recorder import Recording, SessionRecorder
+from s2s.records.recorder import RecordPlan, SessionRecorder
 from s2s.transport.playback import Playback
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def recorded(
         yield ends
         return
     recorder = SessionRecorder(
-        Recording(config.record.folder, "talk", config), ends.models, clock, told, write_report
+        RecordPlan(config.record.folder, "talk", config), ends.models, clock, told, write_report
     )
     told(f"Recording both voices and every word in {recorder.folder}")
     metrics.tell(recorder.on_timeline)

@@ -23,13 +23,13 @@ from s2s.llm.base import ChatModel
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.records import files, settings
-from s2s.records.folder import Record, read_record
+from s2s.records.folder import SessionRecord, read_record
 from s2s.records.replay.differences import as_html, as_text, decisions, rows, summary
 from s2s.records.replay.held import PLAYED_HZ, HeldAgain, hold_again
 from s2s.records.replay.memory import CallMemory
 from s2s.records.replay.models import ChangedStages, OtherModels, models_of
 from s2s.records.report.levels import levels, levels_of, step_s_for
-from s2s.records.report.page import Track, content_of, page, write_page, write_text
+from s2s.records.report.page import DrawnTrack, content_of, page, write_page, write_text
 from s2s.records.story import Story
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
@@ -78,7 +78,7 @@ def replay(options: argparse.Namespace, store: Store) -> int:
 
 
 def differences_page(
-    record: Record,
+    record: SessionRecord,
     again: HeldAgain,
     changes: settings.Changes,
     *,
@@ -95,8 +95,10 @@ def differences_page(
             content,
             title=f"{content.title}, held again",
             tracks=[
-                Track("then", story, person, assistant),
-                Track("now", again.story, person, levels_of(again.assistant, PLAYED_HZ, step_s)),
+                DrawnTrack("then", story, person, assistant),
+                DrawnTrack(
+                    "now", again.story, person, levels_of(again.assistant, PLAYED_HZ, step_s)
+                ),
             ],
             step_s=step_s,
             duration_s=duration_s,

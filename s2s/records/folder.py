@@ -25,7 +25,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SessionRecord:
     """What a folder holds."""
 
     folder: Path
@@ -62,7 +62,7 @@ class Record:
         return read_lines(self.folder / files.CALLS)
 
 
-def read_record(folder: Path) -> Record:
+def read_record(folder: Path) -> SessionRecord:
     """
     Raises:
         RecordError: `folder` is no record, or one of a later version.
@@ -82,7 +82,7 @@ def read_record(folder: Path) -> Record:
         raise RecordError(f"{path}: is of format {made!r}; this version reads 1. Update s2s.")
     events = [to_event(line) for line in read_lines(folder / files.EVENTS)]
     timelines = [to_timeline(line) for line in read_lines(folder / files.TIMELINES)]
-    return Record(
+    return SessionRecord(
         folder,
         about,
         [event for event in events if event is not None],

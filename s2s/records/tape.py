@@ -24,7 +24,7 @@ QUIET_SAMPLES = PIPELINE_HZ // 2
 drifts from ours, and is set right where nobody hears it."""
 
 
-class Track:
+class VoiceTrack:
     """One voice: pieces at ascending positions that are not written yet."""
 
     def __init__(self) -> None:
@@ -64,8 +64,8 @@ class Tape:
     """Both voices. Positions count samples at 16 kHz from the beginning of the record."""
 
     def __init__(self) -> None:
-        self._person = Track()
-        self._assistant = Track()
+        self._person = VoiceTrack()
+        self._assistant = VoiceTrack()
         self._stream: Resampler | None = None
         self._stream_end = 0.0
         """Where the assistant's next sample is expected, as far as it was given."""

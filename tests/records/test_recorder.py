@@ -22,7 +22,7 @@ from s2s.core.messages import AudioIn
 from s2s.records import files
 from s2s.records.folder import read_record
 from s2s.records.lines import read_lines
-from s2s.records.recorder import Recording, SessionRecorder
+from s2s.records.recorder import RecordPlan, SessionRecorder
 from s2s.session.models import Models
 from s2s.testing.simulator import (
     EnergyVad,
@@ -53,7 +53,7 @@ def opened(
     parent: Path, told: Callable[[str], None] = pytest.fail, secrets: tuple[str, ...] = ()
 ) -> tuple[SessionRecorder, ManualClock]:
     clock = ManualClock()
-    recording = Recording(parent, "talk", Config(), secrets)
+    recording = RecordPlan(parent, "talk", Config(), secrets)
     return SessionRecorder(recording, models(clock), clock, told), clock
 
 

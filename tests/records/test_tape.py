@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, to_int16
-from s2s.records.tape import JUMP_SAMPLES, LATE_SAMPLES, QUIET_SAMPLES, Tape, Track
+from s2s.records.tape import JUMP_SAMPLES, LATE_SAMPLES, QUIET_SAMPLES, Tape, VoiceTrack
 from s2s.testing.simulator import tone
 
 WINDOW = np.arange(1, BLOCK_SAMPLES + 1, dtype=np.int16)
@@ -23,7 +23,7 @@ def voice(seconds: float, rate_hz: int) -> Block:
 def test_a_track_gives_what_was_laid_where_it_was_laid(
     pieces: list[tuple[int, int]], data: st.DataObject
 ) -> None:
-    track, expected, number = Track(), np.zeros(1200, dtype=np.int16), 0
+    track, expected, number = VoiceTrack(), np.zeros(1200, dtype=np.int16), 0
     for gap, count in pieces:
         at = track.end + gap
         samples = np.arange(number + 1, number + count + 1, dtype=np.int16)
@@ -36,14 +36,14 @@ def test_a_track_gives_what_was_laid_where_it_was_laid(
 
 
 def test_what_comes_too_late_is_laid_behind_what_was_taken() -> None:
-    track = Track()
+    track = VoiceTrack()
     assert not track.take(0, 100).any()
     track.put(50, WINDOW[:10])
     assert list(track.take(100, 110)) == list(WINDOW[:10])
 
 
 def test_a_cut_takes_away_what_lies_behind_it() -> None:
-    track = Track()
+    track = VoiceTrack()
     track.put(0, WINDOW)
     track.put(1000, WINDOW)
     track.cut(100)

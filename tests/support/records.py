@@ -13,7 +13,7 @@ from s2s.config.schema import Config
 from s2s.core.audio import from_int16, to_int16
 from s2s.core.clock import Clock
 from s2s.records.ends import SessionEnds, recorded_ends
-from s2s.records.recorder import Recording, SessionRecorder
+from s2s.records.recorder import RecordPlan, SessionRecorder
 from s2s.testing.simulator import Said, Simulation, tone, with_pauses
 from s2s.transport.playback import Playback
 
@@ -42,7 +42,7 @@ def recorded(
     kept: list[SessionRecorder] = []
 
     def between(ends: SessionEnds, playback: Playback, clock: Clock) -> SessionEnds:
-        recording = Recording(parent, "talk", config, secrets)
+        recording = RecordPlan(parent, "talk", config, secrets)
         kept.append(SessionRecorder(recording, ends.models, clock, told))
         simulation.metrics.tell(kept[0].on_timeline)
         return recorded_ends(ends, playback, kept[0])

@@ -14,7 +14,7 @@ from s2s.core.messages import ResponseId, TurnId
 from s2s.core.metrics import Timeline
 from s2s.records.folder import read_record
 from s2s.records.replay.held import HeldAgain
-from s2s.records.report.page import PageContent, Track, page, write_page, write_text
+from s2s.records.report.page import DrawnTrack, PageContent, page, write_page, write_text
 from s2s.records.settings import read
 from s2s.records.story import GivenAnswer, Mark, SaidTurn, Story
 from tests.support.browser import Browsers
@@ -117,7 +117,7 @@ def an_hour() -> PageContent:
             ]
     levels = rng.integers(0, 255, (2, 180_000)).astype(np.uint8)
     facts = [("length", "60:00 min"), ("turns", "300"), ("first sound after", "1000 ms")]
-    track = Track("", story, levels[0], levels[1])
+    track = DrawnTrack("", story, levels[0], levels[1])
     return PageContent(
         "An hour", facts, [track], 0.02, 3600.0, settings="session:\n  x: " + HOSTILE
     )

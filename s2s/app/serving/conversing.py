@@ -12,7 +12,7 @@ from s2s.core.control import Answering, Hearing, SessionControl
 from s2s.core.events import EventSink, to_all
 from s2s.core.metrics import Metrics
 from s2s.records.files import RecordError
-from s2s.records.recorder import Recording, SessionRecorder
+from s2s.records.recorder import RecordPlan, SessionRecorder
 from s2s.session.client.session import ClientSessions
 from s2s.session.models import Models
 from s2s.transport.client_transport import ClientTransport
@@ -140,7 +140,7 @@ class Conversing:
         parent = self._config.record.folder
         if parent is None:
             return None
-        recording = Recording(parent, "serve", self._config, self._secrets)
+        recording = RecordPlan(parent, "serve", self._config, self._secrets)
         try:
             recorder = SessionRecorder(
                 recording, self._models, SystemClock(), log.error, write_report

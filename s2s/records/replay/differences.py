@@ -38,7 +38,7 @@ class TurnPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TurnRow:
     """What is told of a pair: each as it was and as it is now."""
 
     at_s: float
@@ -94,13 +94,13 @@ def paired(then: Story, now: Story) -> list[TurnPair]:
     return sorted(pairs, key=lambda pair: pair.began_s)
 
 
-def rows(then: Story, now: Story) -> list[Row]:
+def rows(then: Story, now: Story) -> list[TurnRow]:
     """A row for each turn."""
-    found: list[Row] = []
+    found: list[TurnRow] = []
     for pair in paired(then, now):
         sides = [_side(then, pair.then), _side(now, pair.now)]
         words, over, sound, outcome = zip(*sides, strict=True)
-        found.append(Row(pair.began_s, words, over, sound, outcome))
+        found.append(TurnRow(pair.began_s, words, over, sound, outcome))
     return found
 
 
@@ -152,7 +152,7 @@ def as_html(
     )
 
 
-def _row(row: Row) -> str:
+def _row(row: TurnRow) -> str:
     cells = "".join(
         f'<td>{escape(words) or "–"}<br><span class="outcome">{escape(outcome)}; over after '
         f"{over}, first sound after {sound}</span></td>"
@@ -185,7 +185,7 @@ def _ms(answer: GivenAnswer | None, point: str) -> str:
     return "–" if value is None else f"{value:.0f} ms"
 
 
-def as_text(found: Sequence[Row]) -> list[str]:
+def as_text(found: Sequence[TurnRow]) -> list[str]:
     """Lines for a terminal: the turns that went another way."""
     lines: list[str] = []
     for row in found:

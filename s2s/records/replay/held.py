@@ -14,7 +14,7 @@ from s2s.core.events import Event
 from s2s.core.messages import AudioIn
 from s2s.core.metrics import Metrics, Timeline
 from s2s.records import files
-from s2s.records.folder import Record
+from s2s.records.folder import SessionRecord
 from s2s.records.lines import read_lines
 from s2s.records.story import Story, told
 from s2s.session.config import SessionConfig
@@ -46,7 +46,9 @@ class HeldAgain:
         return max([len(self.assistant) / PLAYED_HZ, *(at_s for at_s, _ in self.events[-1:])])
 
 
-def hold_again(record: Record, config: Config, models: Callable[[Clock], Models]) -> HeldAgain:
+def hold_again(
+    record: SessionRecord, config: Config, models: Callable[[Clock], Models]
+) -> HeldAgain:
     """Hold the conversation of `record` with other settings.
 
     Args:
@@ -81,7 +83,7 @@ def heard_openly(config: SessionConfig) -> SessionConfig:
 class RecordedRoom(WavTransport):
     """Where the conversation took place: what was said there, and how much of it was echo."""
 
-    def __init__(self, record: Record, clock: Clock) -> None:
+    def __init__(self, record: SessionRecord, clock: Clock) -> None:
         script = Script([Line(record.person(), None)])
         super().__init__(script, Playback(clock, PLAYED_HZ), clock)
         self._can_take_back = record.about.get("kind") != "serve"
@@ -98,7 +100,7 @@ class RecordedRoom(WavTransport):
         return heard if over_db is None else replace(heard, over_echo_db=over_db)
 
 
-def over_echo(record: Record) -> dict[int, float]:
+def over_echo(record: SessionRecord) -> dict[int, float]:
     """By how much each window was louder than the echo that was to be expected in it."""
     found: dict[int, float] = {}
     for line in read_lines(record.folder / files.ECHO):

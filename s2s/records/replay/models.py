@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from s2s.core.clock import Clock
 from s2s.llm.base import ChatModel
-from s2s.records.folder import Record
+from s2s.records.folder import SessionRecord
 from s2s.records.replay.costed import (
     CostedChat,
     CostedSynthesizer,
@@ -62,7 +62,11 @@ class ChangedStages:
 
 
 def models_of(
-    record: Record, memory: CallMemory, others: OtherModels, changed: ChangedStages, clock: Clock
+    record: SessionRecord,
+    memory: CallMemory,
+    others: OtherModels,
+    changed: ChangedStages,
+    clock: Clock,
 ) -> Models:
     """What a session uses that holds `record` again, from now on by `clock`."""
     about, begin_s = record.about, clock.now()
@@ -89,7 +93,11 @@ def models_of(
 
 
 def _end_of_turn(
-    record: Record, memory: CallMemory, others: OtherModels, changed: ChangedStages, clock: Clock
+    record: SessionRecord,
+    memory: CallMemory,
+    others: OtherModels,
+    changed: ChangedStages,
+    clock: Clock,
 ) -> TurnEnd | None:
     if others.end_of_turn is None:
         return None
@@ -99,7 +107,11 @@ def _end_of_turn(
 
 
 def _transcriber(
-    record: Record, memory: CallMemory, others: OtherModels, changed: ChangedStages, clock: Clock
+    record: SessionRecord,
+    memory: CallMemory,
+    others: OtherModels,
+    changed: ChangedStages,
+    clock: Clock,
 ) -> Transcriber:
     if changed.transcriber:
         return CostedTranscriber(others.transcriber(), clock)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from s2s.core.metrics import Point, Timeline
 from s2s.records import files
-from s2s.records.folder import Record, read_record
+from s2s.records.folder import SessionRecord, read_record
 from s2s.records.report.levels import Levels, as_text, levels, step_s_for
 from s2s.records.report.parts import dropped_section, legend, turn_items
 from s2s.records.stages import STAGES, typical
@@ -33,7 +33,7 @@ POLICY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class DrawnTrack:
     """A conversation as it is drawn."""
 
     name: str
@@ -49,7 +49,7 @@ class PageContent:
 
     title: str
     facts: Sequence[tuple[str, str]]
-    tracks: Sequence[Track]
+    tracks: Sequence[DrawnTrack]
     """All on one clock."""
     step_s: float
     """Of the tracks' levels."""
@@ -84,7 +84,7 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def content_of(record: Record) -> PageContent:
+def content_of(record: SessionRecord) -> PageContent:
     """What the page of a record shows."""
     step_s = step_s_for(record.duration_s)
     person, assistant = levels(record.sound(), step_s)
@@ -94,7 +94,7 @@ def content_of(record: Record) -> PageContent:
     return PageContent(
         f"Conversation of {began} UTC",
         facts_of(story, record.timelines, record.duration_s),
-        [Track("", story, person, assistant)],
+        [DrawnTrack("", story, person, assistant)],
         step_s,
         record.duration_s,
         sound_address(record.folder / files.SOUND),
@@ -167,7 +167,7 @@ def _audio(address: str) -> str:
     return f'<audio controls preload="metadata" src="{escape(address)}"></audio>'
 
 
-def _is_used(point: Point, tracks: Sequence[Track]) -> bool:
+def _is_used(point: Point, tracks: Sequence[DrawnTrack]) -> bool:
     timelines = [answer.timeline for track in tracks for answer in track.story.answers]
     return any(timeline is not None and point in timeline.marks for timeline in timelines)
 
@@ -193,7 +193,7 @@ def _data(content: PageContent) -> dict[str, object]:
     }
 
 
-def _track(track: Track) -> dict[str, object]:
+def _track(track: DrawnTrack) -> dict[str, object]:
     return {
         "name": track.name,
         "marks": [

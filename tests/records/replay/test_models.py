@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pytest
 
 from s2s.core.clock import ManualClock
-from s2s.records.folder import Record
+from s2s.records.folder import SessionRecord
 from s2s.records.replay.costed import CostedChat, CostedSynthesizer, CostedTranscriber
 from s2s.records.replay.memory import CallMemory
 from s2s.records.replay.models import ChangedStages, OtherModels, models_of
@@ -27,8 +27,8 @@ def nobody() -> NoReturn:
     pytest.fail("another model is made")
 
 
-def record(**about: object) -> Record:
-    return Record(Path(), {"format": 1, "has_end_of_turn": True, **about}, [], [])
+def record(**about: object) -> SessionRecord:
+    return SessionRecord(Path(), {"format": 1, "has_end_of_turn": True, **about}, [], [])
 
 
 def others(**given: Any) -> OtherModels:

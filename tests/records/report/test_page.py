@@ -19,7 +19,7 @@ from s2s.core.messages import ResponseId
 from s2s.records import files
 from s2s.records.folder import read_record
 from s2s.records.report import page as pages
-from s2s.records.report.page import PageContent, Track, content_of, page, write_page
+from s2s.records.report.page import DrawnTrack, PageContent, content_of, page, write_page
 from s2s.records.story import GivenAnswer, Mark, SaidTurn, Story
 from s2s.testing.simulator import Simulation
 
@@ -70,7 +70,7 @@ def content(words: str, *, more: str = "") -> PageContent:
         [GivenAnswer(response, 1.5, 2.0, words, words, "failed", words)],
         [Mark(1.0, "dropped", words, words)],
     )
-    track = Track(words, story, np.zeros(9, np.uint8), np.zeros(9, np.uint8))
+    track = DrawnTrack(words, story, np.zeros(9, np.uint8), np.zeros(9, np.uint8))
     return PageContent(words, [(words, words)], [track], 0.02, 3.0, settings=words)
 
 
