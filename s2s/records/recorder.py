@@ -53,7 +53,7 @@ class _Sound:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordPlan:
     """What a session's record is begun with."""
 
     parent: Path
@@ -78,7 +78,7 @@ class SessionRecorder:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordPlan,
         models: Models,
         clock: Clock,
         told: Callable[[str], None],
