@@ -142,7 +142,9 @@ function draw() {
     for (const mark of track.marks) {
       if (mark.at_s < from_s || mark.at_s > to_s) continue;
       context.fillStyle = colour("--cursor");
-      context.fillRect((mark.at_s - from_s) * pxPerS, top, 1, TRACK - 4);
+      const left = (mark.at_s - from_s) * pxPerS;
+      context.fillRect(left, top, 1, MARKS + WAVE);
+      context.fillRect(left, top + MARKS + WAVE + WORDS, 1, WAVE);
     }
     labels(track.marks, from_s, top + 1, "mark", false);
     top += MARKS;

@@ -20,7 +20,7 @@ from s2s.records import files
 from s2s.records.folder import SessionRecord, read_record
 from s2s.records.report.levels import Levels, as_text, levels, step_s_for
 from s2s.records.report.parts import dropped_section, legend, turn_items
-from s2s.records.stages import STAGES, typical
+from s2s.records.stages import STAGES, stages_of, typical
 from s2s.records.story import GivenAnswer, SaidTurn, Story
 
 INLINE_BYTES = 2 << 20
@@ -169,7 +169,8 @@ def _audio(address: str) -> str:
 
 def _is_used(point: Point, tracks: Sequence[DrawnTrack]) -> bool:
     timelines = [answer.timeline for track in tracks for answer in track.story.answers]
-    return any(timeline is not None and point in timeline.marks for timeline in timelines)
+    stages = [stages_of(timeline) for timeline in timelines if timeline is not None]
+    return any(stage.point == point for each in stages for stage in each)
 
 
 def _file(name: str) -> str:
