@@ -1,7 +1,7 @@
 """Writes a session's record while it goes on: sound, events, timelines, calls, settings.
 
 It is given to a session's ends (`s2s.transport.output.SoundTap`), to its events, its metrics and
-its models, and never makes any of them wait.
+its models, and never makes any of them wait: docs/decisions/records.md.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def as_html(
         f"<table><tr><th>setting</th><th>then</th><th>now</th></tr>{changed}</table>"
         '<table><tr><th>all of it</th><th class="number">then</th><th class="number">now</th></tr>'
         f"{whole}</table>"
-        "<table class="moments"><tr><th>turn</th><th>then</th><th>now</th></tr>"
+        '<table class="moments"><tr><th>turn</th><th>then</th><th>now</th></tr>'
         f"{''.join(map(_row, rows(then, now)))}</table>"
     )
 

@@ -87,7 +87,8 @@ def dropped_section(story: Story) -> str:
         for at_s, what, why in sorted(rows)
     )
     head = "<tr><th>when</th><th>what</th><th>why</th></tr>"
-    return f"<h2>Interrupted, dropped, taken back</h2><table class="moments">{head}{items}</table>"
+    title = "<h2>Interrupted, dropped, taken back</h2>"
+    return f'{title}<table class="moments">{head}{items}</table>'
 
 
 def _item(at_s: float, said: str, answers: Sequence[str]) -> str:
