@@ -53,7 +53,10 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
         r"(S2S_API_KEY=\S+ )?(python -m )?s2s serve|export S2S_API_KEY",
         "serves until it is stopped",
     ),
-    (r"python -m s2s replay records/TALK", "the name is the moment's: tests/app/test_replaying.py"),
+    (
+        r"python -m s2s replay records/(TALK|NAME)",
+        "the name is the moment's: tests/app/test_replaying.py",
+    ),
     (r"python -m s2s wyoming", "serves until it is stopped"),
     (r"python -m s2s talk --url", "another machine: tests/app/talking/test_talk_remote.py"),
 )
