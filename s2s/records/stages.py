@@ -40,17 +40,14 @@ def stages_of(timeline: Timeline) -> list[StageTime]:
     if heard_ms is None:
         return []
     order: list[Point] = list(STAGES)
-    reached = sorted(
-        (max(0.0, ms[point]), order.index(point), point)
-        for point in order
-        if point in ms and ms[point] <= heard_ms and point != "first_played"
-    )
+    reached = [p for p in order if p in ms and ms[p] <= heard_ms and p != "first_played"]
+    reached.sort(key=lambda point: ms[point])
     found: list[StageTime] = []
     before = 0.0
-    for at_ms, _, point in reached:
-        if at_ms > before:
-            found.append(StageTime(point, round(at_ms - before, 1)))
-            before = at_ms
+    for point in reached:
+        if ms[point] > before:
+            found.append(StageTime(point, round(ms[point] - before, 1)))
+            before = ms[point]
     if heard_ms > before:
         found.append(StageTime("first_played", round(heard_ms - before, 1)))
     return found
