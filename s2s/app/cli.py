@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from s2s import __version__
 from s2s.app.arguments import settings_as_flags, text_behind_flags
 from s2s.app.commands.table import COMMANDS, Invocation
+from s2s.app.examples import show_examples
 from s2s.app.settings import SHORTCUTS, VOICE_SHORTCUTS, add_shortcuts, common_flags, settings
 from s2s.app.signals import Interrupted, handled, leave
 from s2s.app.streams import forgiving_streams, start_logging
@@ -90,8 +91,13 @@ def _prepared(arguments: Sequence[str]) -> list[str]:
     return prepared
 
 
-def _parser(given: str) -> argparse.ArgumentParser:
-    """The parser of the program. given: the command whose flags are described."""
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser of the program with the flags of every command: for who looks through them."""
+    return _parser(None)
+
+
+def _parser(given: str | None) -> argparse.ArgumentParser:
+    """The parser of the program. given: the command whose flags are described; None: all."""
     parser = argparse.ArgumentParser(
         prog="s2s",
         description="A local, real-time voice assistant: talk, be answered, interrupt.",
@@ -104,8 +110,9 @@ def _parser(given: str) -> argparse.ArgumentParser:
         each = subparsers.add_parser(
             name, help=command.about, description=command.about, parents=[common]
         )
-        if name == given:
+        if given in (name, None):
             if command.speaks:
                 add_shortcuts(each.add_argument, VOICE_SHORTCUTS)
             command.load().add_flags(each, common)
+    show_examples(parser)
     return parser

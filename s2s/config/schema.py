@@ -91,6 +91,18 @@ StageConfig = SttConfig | LlmConfig | TtsConfig
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """What is remembered from one conversation to the next."""
+
+    folder: Path | None = setting(
+        None,
+        "A folder of Markdown files: what `talk` is asked to remember, told to the model; none: "
+        "nothing is remembered.",
+    )
+    tokens: int = setting(300, "Of the notes that the model is told, newest first.")
+
+
+@dataclass(frozen=True, slots=True)
 class MetricsConfig:
     """What is measured, and where it goes."""
 
@@ -127,6 +139,9 @@ class Config:
     )
     wyoming: WyomingConfig = made_setting(
         Late("s2s.transport.wyoming.config:WyomingConfig"), "Home Assistant: `s2s wyoming`."
+    )
+    memory: MemoryConfig = made_setting(
+        MemoryConfig, "What is remembered from one conversation to the next."
     )
     metrics: MetricsConfig = made_setting(MetricsConfig, "What is measured, and where it goes.")
     record: RecordConfig = made_setting(

@@ -291,7 +291,8 @@ class AudioResponseDone:
     usage: TokenUsage | None = None
 
 
-SttInput = Speech | ResponseAsked | SessionEnd
+SttInput = Speech | Transcript | ResponseAsked | SessionEnd
+"""A transcript was typed: there is nothing to write down."""
 LlmInput = PartialTranscript | Transcript | TranscriptFailed | ResponseAsked | SessionEnd
 TtsMessage = AssistantText | ToolCall | TtsInput | SignOfLife | EndOfResponse | SessionEnd
 SenderInput = AssistantText | ToolCall | AudioOut | AudioResponseDone | SessionEnd

@@ -22,6 +22,7 @@ from s2s.core.untyped import is_list, is_object
 from s2s.models.downloading import FetchError, Progress, offline, silent
 from s2s.models.fetch import Fetcher
 from s2s.models.hub import HUB_FOLDER, Hub, hub_folder
+from s2s.models.in_use import InUse
 from s2s.models.manifest import HubPart, Model, ModelFile, Source, read_manifest
 from s2s.system.filelock import locked
 
@@ -65,6 +66,7 @@ class Store:
         self.root = Path(cache_dir).expanduser() if cache_dir else home()
         self.progress = progress
         self._hub = Hub()
+        self._in_use = InUse(self.root)
         self._manifest = dict(self._read_manifests() if manifest is None else manifest)
 
     def _read_manifests(self) -> dict[str, Model]:
@@ -90,9 +92,20 @@ class Store:
                 `model/file` gives one file; `hf://...` a file or folder of the hub; what looks
                 like a path (absolute, starting with `.` or `~`, or existing) is taken as it is.
 
+        What lies in the cache counts as used by this program from then on, until the store is gone.
+
         Raises:
             StoreError: unknown name, no such path, not fetchable, or a damaged file.
         """
+        found = self._found(name)
+        self.uses(found)
+        return found
+
+    def uses(self, path: Path) -> None:
+        """What lies at `path` is used by this program, for as long as the store is there."""
+        self._in_use.hold(path)
+
+    def _found(self, name: str | Path) -> Path:
         text = str(name)
         model_name, _, file_name = text.partition("/")
         if model_name in self._manifest:
@@ -134,7 +147,7 @@ class Store:
 
     def state(self, model: Model) -> State:
         """Whether the model's files are here and whole. Reads only what changed since last time."""
-        folder = self._folder_of(model)
+        folder = self.folder_of(model)
         checked = _read_checked(folder)
         for file in model.files:
             if not (folder / file.name).is_file():
@@ -149,7 +162,7 @@ class Store:
         Raises:
             StoreError: no source gave the right file.
         """
-        folder = self._folder_of(model)
+        folder = self.folder_of(model)
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder / ".lock"):
             checked = _read_checked(folder)
@@ -164,7 +177,7 @@ class Store:
 
     def _complete(self, model: Model) -> Path:
         """The model's folder with every file in it; a damaged file is an error, not a download."""
-        folder = self._folder_of(model)
+        folder = self.folder_of(model)
         checked = _read_checked(folder)
         for file in model.files:
             path = folder / file.name
@@ -232,7 +245,8 @@ class Store:
         except FetchError as error:
             raise StoreError(f"{error}. Or give a path to the file.") from error
 
-    def _folder_of(self, model: Model) -> Path:
+    def folder_of(self, model: Model) -> Path:
+        """Where the model's files lie, or would."""
         return self.root / "models" / model.name
 
     def _unknown(self, name: str) -> str:

@@ -38,6 +38,9 @@ class SessionConfig:
     speculative_tts: bool = setting(
         True, "Make the sound of an answer before it is certain that the turn is over."
     )
+    adjustable_voice: bool = setting(
+        True, '"Speak slower", "louder" and the like change the voice until the session ends.'
+    )
     sign_of_life: Literal["off", "sound", "words"] = setting(
         "sound",
         'What is heard while an answer takes long to start: two soft tones, or "One moment."',

@@ -8,7 +8,9 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+from dataclasses import replace
 
+from s2s.core.audio.manner import SpokenManner
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Closed
 from s2s.core.clock import Clock, SystemClock
@@ -20,6 +22,7 @@ from s2s.core.state import SessionState
 from s2s.llm.base import ChatModel
 from s2s.llm.handler import LlmHandler
 from s2s.llm.history import History
+from s2s.llm.manner.spoken import MannerChat
 from s2s.session.channels import Channels, sound_waiting
 from s2s.session.config import SessionConfig
 from s2s.session.floor import AssistantFloor
@@ -28,6 +31,7 @@ from s2s.session.recent_speech import RecentSpeech
 from s2s.session.sign_of_life import SignOfLifeClock
 from s2s.session.standstill import Standstill
 from s2s.session.transcripts import FinalTranscripts, PartialRoute
+from s2s.session.typed_turns import TypedTurns
 from s2s.stt.handler import SttHandler
 from s2s.stt.languages import SpokenLanguage
 from s2s.transport.base import Transport
@@ -59,6 +63,8 @@ class Session:
     ) -> None:
         clock = clock or SystemClock()
         self.metrics = metrics or Metrics()
+        manner = SpokenManner()
+        models, events = _adjustable(config, models, manner, events)
         self.history = _history(config, models.chat)
         self._transport = transport
         self._playback = transport.playback
@@ -76,24 +82,18 @@ class Session:
         self._sender = Sender(self._playback, state, self.history.played)
         self._floor = AssistantFloor(transport, self._sender, recent, state, self.history.forget)
         self._gate = InputGate(config.turns.input, models.wake_word, state.events)
-        settings = _tts_settings(self._playback.rate_hz, config, models)
+        settings = _tts_settings(self._playback.rate_hz, config, models, manner)
         waiting = sound_waiting(models.synthesizer, settings, self._playback)
         channels = Channels.open(clock, waiting)
         self._microphone = channels.microphone
         self._answer = channels.answer
         self._signs = SignOfLifeClock(config.sign_of_life_after_s)
         self._gives_signs = config.sign_of_life != "off"
-        partials = PartialRoute(finals, channels.microphone, channels.speech, channels.transcripts)
-        self._turns = TurnsHandler(
-            models.vad.open(),
-            models.end_of_turn,
-            self._floor,
-            state,
-            config.turns_heard_by(models.transcriber),
-            session_id=f"s{next(_session_numbers)}",
-            language=config.language,
-            own_voice=models.own_voice,
+        self._typed = TypedTurns(
+            state, self._floor, channels.speech, finals, self._standstill, language=config.language
         )
+        partials = PartialRoute(finals, channels.microphone, channels.speech, channels.transcripts)
+        self._turns = _turns(models, self._floor, state, config)
         stt = SttHandler(
             models.transcriber,
             channels.speech,
@@ -141,6 +141,11 @@ class Session:
     def take_up_dropped(self) -> None:
         """Answer what was dropped last as not meant for the assistant. From any thread."""
         self._microphone.offer(TakeUpDropped())
+
+    def type_line(self, text: str) -> None:
+        """The person typed `text` instead of saying it: it is answered as what is said, and
+        interrupts as that. From any thread."""
+        self._typed.take(text)
 
     @property
     def muted(self) -> bool:
@@ -201,6 +206,32 @@ class Session:
             self._answer.offer(SignOfLife(due.response, due.language))
 
 
+def _adjustable(
+    config: SessionConfig, models: Models, manner: SpokenManner, events: EventSink
+) -> tuple[Models, EventSink]:
+    """The models and what takes events, so that one can ask for another manner of speaking."""
+    if not config.adjustable_voice:
+        return models, events
+    chat = MannerChat(models.chat, manner, models.synthesizer.capabilities.languages)
+    return replace(models, chat=chat), to_all(chat.on_event, events)
+
+
+def _turns(
+    models: Models, floor: AssistantFloor, state: SessionState, config: SessionConfig
+) -> TurnsHandler:
+    """The stage that hears."""
+    return TurnsHandler(
+        models.vad.open(),
+        models.end_of_turn,
+        floor,
+        state,
+        config.turns_heard_by(models.transcriber),
+        session_id=f"s{next(_session_numbers)}",
+        language=config.language,
+        own_voice=models.own_voice,
+    )
+
+
 def _llm(
     models: Models,
     history: History,
@@ -220,11 +251,14 @@ def _llm(
     )
 
 
-def _tts_settings(rate_hz: int, config: SessionConfig, models: Models) -> TtsSettings:
+def _tts_settings(
+    rate_hz: int, config: SessionConfig, models: Models, manner: SpokenManner
+) -> TtsSettings:
     return TtsSettings(
         rate_hz,
         speculative=config.speculative_tts,
         sign="words" if config.sign_of_life == "words" else "sound",
+        manner=manner,
         real_time_factor=models.tts_rtf,
     )
 

@@ -59,7 +59,7 @@ class SttHandler(Handler[SttInput, LlmInput]):
             case Speech():
                 self._speech = self._newest(message)
                 return self._transcribe(self._speech)
-            case ResponseAsked() | SessionEnd():
+            case Transcript() | ResponseAsked() | SessionEnd():
                 return (message,)
 
     def set_language(self, language: str | None) -> None:

@@ -252,7 +252,8 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
     def _pace(self) -> float:
         language = self._language.current(None)
-        return pace_of(self._synthesizer, self._settings.real_time_factor, language)
+        pace = pace_of(self._synthesizer, self._settings.real_time_factor, language)
+        return pace * self._settings.manner.current.speed
 
     def _gate(
         self, response: ResponseId, blocks: Iterator[AudioOut], head_start: int
@@ -344,7 +345,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         framer = Framer(BLOCK_SAMPLES)
         spoken = synthesis.spoken
         marks = SpokenText(0, 0)
-        clock = self._state.clock
+        clock, manner = self._state.clock, self._settings.manner.current
         started_s = asked_s = clock.now()
         work_s = 0.0
         made = kept = left = 0
@@ -360,7 +361,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
                 left += len(frame)
                 yield frame, marks.at(made - kept + left * model_hz // output_hz)
 
-        for chunk in each(paced(synthesis.chunks, model_hz, first.speed), self._shift):
+        for chunk in each(paced(synthesis.chunks, model_hz, first.speed, manner), self._shift):
             work_s += clock.now() - asked_s
             self._ahead.took(clock.now() - asked_s)
             reads_on()

@@ -371,9 +371,10 @@ class Qwen3:
 
 
 def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
-    from s2s.tts.qwen3 import DevicePlacements, enrolled_voices, open_model
+    from s2s.tts.qwen3 import CONVERTED_FOLDER, DevicePlacements, enrolled_voices, open_model
 
     home, progress = resources.store.root, resources.store.progress
+    resources.store.uses(home / CONVERTED_FOLDER)
     enrolled = [entry.name for entry in enrolled_voices(home)]
     wanted = config.voice
     name = full_name(config.model, wanted in enrolled, config.instruct is not None and not wanted)
@@ -391,8 +392,7 @@ def _open(config: Qwen3Config, resources: Resources) -> Qwen3Model:
                 draft_tokens=config.draft_tokens or 0,
             ),
             threads=config.threads or min(_MOST_THREADS, cores()),
-            # A file that is made, in words; a step that says itself what it does stays.
-            progress=lambda what, done, total: progress(
+            progress=lambda what, done, total: progress(  # a step says itself what it does
                 what if " " in what else f"converting {what}", done, total
             ),
         )

@@ -6,9 +6,10 @@ A backend gets speakable text in a language that it has: no markup, no signs, nu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from s2s.core.audio.manner import SpokenManner
 from s2s.tts.base import (
     AudioChunk,
     Capabilities,
@@ -33,6 +34,8 @@ class TtsSettings:
     lexicon: Lexicon | None = None
     sign: Literal["sound", "words"] = "sound"
     """Of life, while an answer takes long to start."""
+    manner: SpokenManner = field(default_factory=SpokenManner)
+    """What the person asked for: slower, louder, ..."""
     real_time_factor: float = 0.0
     """Seconds of work for a second of sound, as measured on this machine; above 1 sound is held
     back until the rest can be made while it plays. A voice that knows its pace is asked instead."""

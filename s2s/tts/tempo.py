@@ -13,7 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from s2s.core.audio import Block, empty
+from s2s.core.audio.manner import PLAIN_MANNER, SpeakingManner
 from s2s.tts.base import AudioChunk
+from s2s.tts.level import amplify
 
 SLOWEST, FASTEST = 0.5, 2.0
 _STEP_S = 0.015
@@ -21,19 +23,27 @@ _SEARCH_S = 0.008
 """Longer than half a period of a low voice (70 Hz: 14 ms), so that some place always fits."""
 
 
-def paced(chunks: Iterable[AudioChunk], rate_hz: int, speed: float) -> Iterator[AudioChunk]:
-    """`chunks` at `speed` times their pace, as far as that goes; closing it closes them."""
-    if speed == 1.0:
+def paced(
+    chunks: Iterable[AudioChunk], rate_hz: int, speed: float, manner: SpeakingManner = PLAIN_MANNER
+) -> Iterator[AudioChunk]:
+    """`chunks` at `speed` times their pace, as far as that goes, and in `manner`; closing it closes
+    them."""
+    speed *= manner.speed
+    if speed == 1.0 and not manner.volume_db:
         yield from chunks
         return
     tempo = Tempo(rate_hz, min(max(speed, SLOWEST), FASTEST))
     try:
         for chunk in chunks:
-            yield replace(chunk, samples=tempo.push(chunk.samples))
-        yield AudioChunk(tempo.flush())
+            yield replace(chunk, samples=_louder(tempo.push(chunk.samples), manner.volume_db))
+        yield AudioChunk(_louder(tempo.flush(), manner.volume_db))
     finally:
         if isinstance(chunks, Generator):
             chunks.close()
+
+
+def _louder(samples: Block, gain_db: float) -> Block:
+    return amplify(samples, gain_db) if gain_db else samples
 
 
 class Tempo:

@@ -270,3 +270,10 @@ def test_nothing_is_told_of_a_turn_that_is_stale() -> None:
     rig.ear.during = rig.scope.cancel
     rig.send(speech(3.0))
     assert rig.partials == []
+
+
+def test_what_was_typed_is_passed_on_as_it_is() -> None:
+    rig = Rig()
+    typed = Transcript("hello", None, TURN, 0, 0.0)
+    assert rig.send(typed) == [typed]
+    assert rig.ear.calls == []

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from s2s.app.commands.table import Invocation
+from s2s.app.keeping.removal import KeptError, Removal, remove
 from s2s.app.terminal import megabytes, print_table
 from s2s.config import registry, typed
 from s2s.config.schema import Config, LanguageVoiceConfig, LlmConfig, SttConfig, TtsConfig
@@ -63,6 +64,9 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     row.add_argument("--licence", default="unknown", help="of a model that is recorded")
     path = actions.add_parser("path", help="print where models lie", parents=[common])
     path.add_argument("names", nargs="+", metavar="NAME")
+    gone = actions.add_parser("rm", help="delete models from this machine", parents=[common])
+    gone.add_argument("names", nargs="+", metavar="NAME", help="models, groups, or converted ones")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(call: Invocation) -> int:
@@ -80,6 +84,8 @@ def run(call: Invocation) -> int:
                 options.target, options.member, options.platform, options.record, options.licence
             )
             return models_hash(store, wanted)
+        case "rm":
+            return models_rm(store, options.names, sure=options.yes)
         case "convert":
             return models_convert(store, options.source, options.quant, options.predictor_quant)
         case _:
@@ -133,6 +139,34 @@ def models_path(store: Store, names: Iterable[str]) -> int:
     for name in names:
         print(store.path(name))
     return 0
+
+
+def models_rm(store: Store, names: Iterable[str], *, sure: bool) -> int:
+    """Delete models, once that is confirmed, with what was made from them in their own folders.
+
+    Raises:
+        StoreError: a name that is no model's.
+        KeptError: one that is not here or is used, nobody confirms, or it cannot be deleted.
+    """
+    return remove(
+        store.root, [each for name in names for each in _model_removals(store, name)], sure=sure
+    )
+
+
+def _model_removals(store: Store, name: str) -> list[Removal]:
+    from s2s.tts.qwen3 import CONVERTED_FOLDER
+
+    converted = store.root / CONVERTED_FOLDER / name
+    if name and Path(name).name == name and converted.is_dir():
+        return [Removal(name, (converted,))]
+    here = [
+        Removal(model.name, (store.folder_of(model),))
+        for model in store.select([name])
+        if store.folder_of(model).is_dir()
+    ]
+    if not here:
+        raise KeptError(f"{name} is not on this machine: there is nothing to delete")
+    return here
 
 
 @dataclass(frozen=True, slots=True)

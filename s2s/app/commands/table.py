@@ -102,9 +102,14 @@ COMMANDS = {
     ),
     "transcribe": Command("write down what is said in sound files", "transcribe"),
     "devices": Command("list microphones and loudspeakers", "devices"),
-    "models": Command("list, fetch and find model files", "models"),
-    "voices": Command("list, add, cut and check voices", "voices"),
+    "models": Command("list, fetch, find and delete model files", "models"),
+    "voices": Command("list, add, delete, cut and check voices", "voices"),
+    "memory": Command(
+        "show and erase what the assistant was asked to remember", "memory", sets=True
+    ),
+    "erase": Command("tell what the program keeps on this machine, and delete it", "erase"),
     "bench": Command("measure conversations and speech cores", "bench"),
     "config": Command("print every setting with its meaning and value", "config", speaks=True),
+    "completion": Command("print a script that completes the command line", "completion"),
     "doctor": Command("check this machine and say what to do", "doctor", speaks=True),
 }

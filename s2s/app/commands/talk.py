@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from s2s.app.commands.table import Invocation
+from s2s.app.memory import default_folder
 from s2s.app.record_flag import add_record, given_record
 
 SWITCHES = {
@@ -28,6 +29,19 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     parser.add_argument(
         "--fast", action="store_true", help="with --input: as fast as it can, not in real time"
     )
+    parser.add_argument(
+        "--type",
+        action="store_true",
+        dest="typed",
+        help="type instead of talking: at the keyboard, or from the standard input",
+    )
+    parser.add_argument(
+        "--memory",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="remember what is asked for, in Markdown files (none given: in the user's data)",
+    )
     for flag, (_, text) in SWITCHES.items():
         parser.add_argument(f"--{flag}", action="store_true", help=text)
     add_record(parser)
@@ -41,22 +55,26 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
 
 
 def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
-    """(flag, key, "true") of each switch that was given."""
+    """(flag, key, value) of each that was given."""
     given = {flag: getattr(options, flag.replace("-", "_")) for flag in SWITCHES}
-    switches = [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
-    return switches + given_record(options)
+    found = [(f"--{flag}", SWITCHES[flag][0], "true") for flag in given if given[flag]]
+    if options.memory is not None:
+        found.append(("--memory", "memory.folder", options.memory or str(default_folder())))
+    return found + given_record(options)
 
 
 def run(call: Invocation) -> int:
     """Converse until it ends."""
     options, config = call.options, call.config()
     if options.url is not None:
+        from s2s.app.talking.talk import GivenFiles
         from s2s.app.talking.talk_remote import place_of, run_remote
         from s2s.config.typed import SettingError
 
         if config.record.folder is not None:
             raise SettingError("--record: with --url it is the server that records; give it there")
-        return run_remote(config, call.store, place_of(options), options.input, options.output)
+        given = GivenFiles(options.input, options.output, typed=options.typed)
+        return run_remote(config, call.store, place_of(options), given)
     from s2s.app.talking.talk import run_talk
 
     return run_talk(
@@ -66,4 +84,5 @@ def run(call: Invocation) -> int:
         output_file=options.output,
         fast=options.fast,
         metrics_file=config.metrics.file,
+        typed=options.typed,
     )

@@ -41,6 +41,9 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     )
     me.add_argument("--show", action="store_true", help="tell what is kept, and where")
     me.add_argument("--erase", action="store_true", help="forget my voice: everybody is answered")
+    gone = actions.add_parser("rm", help="delete voices from this machine", parents=[common])
+    gone.add_argument("names", nargs="+", metavar="VOICE", help="as `voices list` shows it")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
     split = actions.add_parser("split", help="cut a Piper voice ahead of time", parents=[common])
     split.add_argument("name", metavar="VOICE", help="its .onnx file, or a model's name")
     split.add_argument("--anew", action="store_true", help="even if that was done before")
@@ -62,6 +65,8 @@ def run(call: Invocation) -> int:
             )  # fmt: skip
         case "add":
             return voices_add(store, options.name)
+        case "rm":
+            return voices_rm(store, options.names, sure=options.yes)
         case "split":
             return voices_split(store, options.name, anew=options.anew)
         case "me":
@@ -91,6 +96,19 @@ def voices_list(store: Store) -> int:
     if not any(backend == "piper" for _, backend, _ in rows):
         print("a Piper voice of some 50 languages: python -m s2s voices add piper:en_US-joe-medium")
     return 0
+
+
+def voices_rm(store: Store, names: list[str], *, sure: bool) -> int:
+    """Delete voices, once that is confirmed.
+
+    Raises:
+        KeptError: no such voice, one that came with a package or a model or is used, nobody
+            confirms, or it cannot be deleted.
+    """
+    from s2s.app.keeping.removal import remove
+    from s2s.app.voices.removed import voice_removal
+
+    return remove(store.root, [voice_removal(store, name) for name in names], sure=sure)
 
 
 def voices_add(store: Store, name: str) -> int:

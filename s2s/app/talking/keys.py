@@ -1,4 +1,4 @@
-"""Keys while one talks: mute, talk, be quiet, take up what was dropped.
+"""Keys while one talks: mute, talk, be quiet, take up what was dropped, type a line.
 
 Keys are read one by one where the standard input is a terminal of ours, in the foreground; where it
 is not, nothing is read and nothing changes. Ctrl-C stays what it is.
@@ -6,6 +6,7 @@ is not, nothing is read and nothing changes. Ctrl-C stays what it is.
 
 from __future__ import annotations
 
+import codecs
 import logging
 import os
 import select
@@ -18,10 +19,13 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from s2s.app.talking.held_key import HeldKey
+from s2s.app.talking.typed_line import ESCAPE, TypedLine
 
 log = logging.getLogger(__name__)
 
 TALK, MUTE, TAKE_UP, STOP = " ", "m", "a", "\n"
+STEERING = MUTE + TAKE_UP
+"""Letters that begin no line."""
 _CHUNK = 64
 _LOOK_S = 0.02
 """How often Windows' console, which cannot be waited for, is looked at."""
@@ -51,13 +55,26 @@ class Conversation(Protocol):
         """Silence the assistant at once."""
         ...
 
+    def type_line(self, text: str) -> None:
+        """The person typed `text` instead of saying it."""
+        ...
+
 
 class Keys:
-    """What each key does. For the thread that reads them."""
+    """What each key does. For the thread that reads them.
 
-    def __init__(self, conversation: Conversation, *, push_to_talk: bool) -> None:
+    Args:
+        conversation: what is steered.
+        push_to_talk: Space talks.
+        line: what takes the characters of a line; None: nothing is typed.
+    """
+
+    def __init__(
+        self, conversation: Conversation, *, push_to_talk: bool, line: TypedLine | None = None
+    ) -> None:
         self._conversation = conversation
         self._push_to_talk = push_to_talk
+        self._line = line
         self._talk = HeldKey()
 
     without = "speak when you like; Ctrl-C ends"
@@ -67,7 +84,10 @@ class Keys:
     def help(*, push_to_talk: bool) -> str:
         """For the line that says what one can do."""
         talk = "Space talks, and Space again sends it" if push_to_talk else "speak when you like"
-        return f"{talk}; Enter stops it, m mutes, Ctrl-C ends"
+        return f"{talk}, or type and press Enter; Enter stops it, m mutes, Ctrl-C ends"
+
+    typing = "type, and press Enter; Enter alone stops it, Ctrl-D ends"
+    """The same where nothing but typing is done."""
 
     @property
     def deadline_s(self) -> float | None:
@@ -76,9 +96,18 @@ class Keys:
 
     def pressed(self, text: str, now_s: float) -> None:
         """What was read at once: keys; or what one key sends that is none of ours (an arrow)."""
-        if text.startswith(("\x1b", "\x00", "\xe0")):
+        line = self._line
+        special = text.startswith(("\x00", "\xe0"))
+        if line is not None and not (sys.platform == "win32" and len(text) == 2):
+            special = False  # elsewhere à is a letter
+        if text.startswith("\x1b") or special:
+            if line is not None and line.is_open and text == ESCAPE:
+                line.takes(text)
             return
-        for key in text.lower().replace("\r", "\n"):
+        for typed in text.replace("\r", "\n"):
+            if line is not None and line.takes(typed):
+                continue
+            key = typed.lower()
             if key == TALK and self._push_to_talk:
                 self._talk.pressed(now_s)
                 self._conversation.talk(self._talk.down)
@@ -138,6 +167,8 @@ if sys.platform != "win32":
     def _unix(keys: Keys, terminal: int) -> Generator[None, None, None]:
         wakes, wake = os.pipe()
 
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
         def read() -> None:
             while True:
                 deadline_s = keys.deadline_s
@@ -148,10 +179,11 @@ if sys.platform != "win32":
                 if not ready:
                     keys.expired(time.monotonic())
                     continue
-                text = _read(terminal)
-                if not text:
+                given = _read(terminal)
+                if not given:
                     return
-                keys.pressed(text, time.monotonic())
+                if text := decoder.decode(given):  # a character may come in two halves
+                    keys.pressed(text, time.monotonic())
 
         try:
             with _one_by_one(terminal), _reader(read, lambda: os.close(wake)):
@@ -159,12 +191,12 @@ if sys.platform != "win32":
         finally:
             os.close(wakes)
 
-    def _read(terminal: int) -> str:
-        """What was pressed; "" when the terminal is gone."""
+    def _read(terminal: int) -> bytes:
+        """What was pressed; nothing when the terminal is gone."""
         try:
-            return os.read(terminal, _CHUNK).decode(errors="replace")
+            return os.read(terminal, _CHUNK)
         except OSError:
-            return ""
+            return b""
 
     @contextmanager
     def _one_by_one(terminal: int) -> Generator[None, None, None]:

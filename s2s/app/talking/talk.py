@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from s2s.app.loading import close_models, load_models
+from s2s.app.memory import with_memory
 from s2s.app.recording import check_recordable, recorded
 from s2s.app.signals import Signals, handled
-from s2s.app.talking.keys import Keys, keys_read
+from s2s.app.talking.keys import STEERING, Conversation, Keys, keys_read, usable
+from s2s.app.talking.typed_line import TypedLine
+from s2s.app.talking.typed_transport import TypedScript, TypedTransport
 from s2s.app.talking.view import View
 from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, check_output, check_writable, read_wav, write_sound
 from s2s.core.audio.gain import level_hint, raised
 from s2s.core.clock import Clock, ManualClock, SystemClock
+from s2s.core.events import EventSink
 from s2s.core.metrics import Metrics
 from s2s.models.store import Store
 from s2s.records.ends import SessionEnds
@@ -44,21 +51,27 @@ def run_talk(
     output_file: Path | None = None,
     fast: bool = False,
     metrics_file: Path | None = None,
+    typed: bool = False,
 ) -> int:
     """Converse until the recordings end, Ctrl-C, or the device is gone; returns the exit code.
 
-    Without an input file the machine's microphone and loudspeaker are used; where there are none,
-    it says so and holds the conversation with the recordings that come with the program.
+    Without an input file the machine's microphone and loudspeaker are used; where there is none,
+    it says so and takes what is typed, or holds the conversation with the recordings that come
+    with the program. `typed`: it is typed from the start.
     """
     with handled() as signals:
         view = View(Console(highlight=False))
-        clock: Clock = ManualClock() if fast and input_file is not None else SystemClock()
+        silent = input_file is not None or (typed and output_file is not None and not usable())
+        clock: Clock = ManualClock() if fast and silent else SystemClock()
         started_s = time.perf_counter()
         if metrics_file is not None:
             check_writable(metrics_file)
         check_recordable(config)
-        transport, output_file = opened_transport(config, input_file, output_file, clock, view)
+        given = GivenFiles(input_file, output_file, typed=typed)
+        opened = opened_transport(config, given, clock, view)
+        transport, output_file = opened.transport, opened.output_file
         models = load_models(config, store, view.notice)
+        told, events = with_memory(config, store, models, view)
         metrics = Metrics(metrics_file)
         try:
             if isinstance(transport, LocalTransport):
@@ -66,7 +79,7 @@ def run_talk(
             view.ready(config, transport, time.perf_counter() - started_s)
             view.times = not isinstance(clock, ManualClock)
             try:
-                _converse(config, models, transport, view, clock, metrics, signals)
+                _converse(config, told, opened, view, events, clock, metrics, signals)
             finally:
                 if isinstance(transport, WavTransport) and output_file is not None:
                     save_output(transport, output_file, view)
@@ -82,18 +95,69 @@ def run_talk(
         return 1 if view.failed else 0
 
 
+@dataclass(frozen=True, slots=True)
+class GivenFiles:
+    """What a conversation is held with in place of devices."""
+
+    input_file: Path | None = None
+    output_file: Path | None = None
+    typed: bool = False
+    """Lines are typed; nothing is heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTransport:
+    """What a conversation is held over."""
+
+    transport: LocalTransport | WavTransport | TypedTransport
+    output_file: Path | None = None
+    """What is to be written of it."""
+    typed: TypedScript | None = None
+    """What sends the lines that are typed, where nothing else is heard."""
+
+    def lines_to(self, send: Callable[[str], None]) -> None:
+        """The conversation takes lines from now on."""
+        if self.typed is not None:
+            self.typed.send = send
+
+    @contextmanager
+    def keys(
+        self, conversation: Conversation, view: View, *, push_to_talk: bool
+    ) -> Generator[None, None, None]:
+        """Inside, keys steer `conversation`, and what is typed is shown and sent to it."""
+        self.lines_to(conversation.type_line)
+        if isinstance(self.transport, WavTransport):
+            yield
+            return
+        line = TypedLine(
+            conversation.type_line,
+            view.typing,
+            steering=STEERING,
+            always=self.typed is not None,
+            end=self.transport.stop,
+        )
+        with keys_read(Keys(conversation, push_to_talk=push_to_talk, line=line)):
+            yield
+
+
 def opened_transport(
-    config: Config, input_file: Path | None, output_file: Path | None, clock: Clock, view: View
-) -> tuple[LocalTransport | WavTransport, Path | None]:
+    config: Config, given: GivenFiles, clock: Clock, view: View
+) -> OpenedTransport:
     """The transport, and the file to write. What cannot work is an error here, before the work."""
+    output_file = given.output_file
     if output_file is not None:
         check_output(output_file)
-    script = None if input_file is None else _file_script(input_file, view)
+    if given.typed:
+        return _typed_transport(config, output_file, clock, view)
+    script = None if given.input_file is None else _file_script(given.input_file, view)
     if script is None:
         try:
             local = LocalTransport(config.audio, clock, view.notice)
         except DeviceError as error:
             view.notice(f"{error}.")
+            if usable():
+                view.notice("Type instead: nothing is heard here.")
+                return _typed_transport(config, output_file, clock, view)
             view.notice("No one to talk to here: holding the conversation with recordings instead.")
             script = _demo_script()
             output_file = output_file or DEMO_OUTPUT
@@ -101,8 +165,29 @@ def opened_transport(
         else:
             if output_file is not None:
                 view.notice(f"{output_file} is not written: --output goes with --input.")
-            return local, None
-    return WavTransport(script, Playback(clock, FILE_HZ), clock), output_file
+            return OpenedTransport(local)
+    return OpenedTransport(WavTransport(script, Playback(clock, FILE_HZ), clock), output_file)
+
+
+def _typed_transport(
+    config: Config, output_file: Path | None, clock: Clock, view: View
+) -> OpenedTransport:
+    """Lines of the keyboard, or of the standard input; the answers aloud, or into a file."""
+    keyboard = usable()
+    script = TypedScript(None if keyboard else typed_lines())
+    if output_file is None:
+        transport = TypedTransport(script, clock, config.audio, view.notice)
+        return OpenedTransport(transport, typed=script)
+    if keyboard:
+        view.notice(f"{output_file} is not written: --output goes with --input, or typed lines.")
+        return _typed_transport(config, None, clock, view)
+    wav = WavTransport(script, Playback(clock, FILE_HZ), clock)
+    return OpenedTransport(wav, output_file, script)
+
+
+def typed_lines() -> list[str]:
+    """The lines of the standard input, which is no keyboard of ours; none where there is none."""
+    return [] if sys.stdin is None or sys.stdin.closed else sys.stdin.read().splitlines()
 
 
 def save_output(transport: WavTransport, output_file: Path, view: View) -> None:
@@ -127,13 +212,15 @@ def tell_about_devices(transport: LocalTransport, store: Store, view: View) -> N
 def _converse(
     config: Config,
     models: Models,
-    transport: LocalTransport | WavTransport,
+    opened: OpenedTransport,
     view: View,
+    events: EventSink,
     clock: Clock,
     metrics: Metrics,
     signals: Signals,
 ) -> None:
-    ends = SessionEnds(models, transport, view)
+    transport = opened.transport
+    ends = SessionEnds(models, transport, events)
     with recorded(ends, transport.playback, config, clock, metrics, view.notice) as made:
         session = Session(
             made.models,
@@ -144,8 +231,7 @@ def _converse(
             metrics=metrics,
         )
         view.timelines = metrics.finished
-        keys = Keys(session, push_to_talk=config.session.turns.input.push_to_talk)
-        reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
+        reading = opened.keys(session, view, push_to_talk=config.session.turns.input.push_to_talk)
         with signals.ending(transport.stop), reading:
             session.run()
 

@@ -6,16 +6,18 @@ import argparse
 import os
 import secrets
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from rich.console import Console
 
 from s2s.app.signals import handled
-from s2s.app.talking.keys import Keys, keys_read
-from s2s.app.talking.talk import opened_transport, save_output, tell_about_devices
+from s2s.app.talking.talk import (
+    GivenFiles,
+    opened_transport,
+    save_output,
+    tell_about_devices,
+)
 from s2s.app.talking.view import View
 from s2s.config.schema import Config
 from s2s.core.audio import check_writable
@@ -57,8 +59,7 @@ def run_remote(
     config: Config,
     store: Store,
     place: RemotePlace,
-    input_file: Path | None = None,
-    output_file: Path | None = None,
+    given: GivenFiles,
 ) -> int:
     """Converse until the recordings end, Ctrl-C, or the server ends it; returns the exit code.
 
@@ -77,12 +78,12 @@ def run_remote(
         started_s = time.perf_counter()
         if config.metrics.file is not None:
             check_writable(config.metrics.file)
-        transport, output_file = opened_transport(config, input_file, output_file, clock, view)
+        opened = opened_transport(config, given, clock, view)
+        transport, output_file = opened.transport, opened.output_file
         metrics = Metrics(config.metrics.file)
         wishes = _wishes(config, place)
         client = RemoteClient(transport, connect, wishes, events=view, clock=clock, metrics=metrics)
         view.timelines = metrics.finished
-        keys = Keys(client, push_to_talk=wishes.push_to_talk)
         try:
             client.connect()
             if isinstance(transport, LocalTransport):
@@ -90,7 +91,7 @@ def run_remote(
             took_s = time.perf_counter() - started_s
             name = urlsplit(address).netloc
             view.ready_remote(name, transport, took_s, talk=wishes.push_to_talk)
-            reading = keys_read(keys) if isinstance(transport, LocalTransport) else nullcontext()
+            reading = opened.keys(client, view, push_to_talk=wishes.push_to_talk)
             try:
                 with signals.ending(transport.stop), reading:
                     client.run()

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from s2s.app.loading import Threads
 from s2s.app.talking.keys import TAKE_UP, Keys, usable
+from s2s.app.talking.typed_transport import TypedTransport
 from s2s.config.schema import Config
 from s2s.core.events import (
     AnswerText,
@@ -68,11 +70,13 @@ class View:
         self._console = console
         self._lock = threading.Lock()
         self._partial = False
+        self._typed: str | None = None
+        """The line that is being typed."""
 
     def __call__(self, event: Event) -> None:  # noqa: C901  (a case for each event)
         with self._lock:
             match event:
-                case Heard(final=False, text=text) if self._console.is_terminal and text:
+                case Heard(final=False, text=text) if self._shows_partials and text:
                     self._over(Text(f"you  … {text}", style="bright_black"))
                 case Heard(final=True, text=text):
                     self._line(Text.assemble(("you  ", "bold cyan"), text))
@@ -110,6 +114,14 @@ class View:
         """Tell the person something about the program."""
         self(Notice(text))
 
+    def typing(self, line: str | None) -> None:
+        """Show the line that is being typed, as it is by now, below all else; None: there is none
+        any more. From any thread."""
+        with self._lock:
+            self._typed = line
+            self._clear_partial()
+            self._show_typed()
+
     def ready(self, config: Config, transport: Transport, took_s: float) -> None:
         """The start line: devices, models, threads, ready."""
         threads = Threads.of(config)
@@ -131,10 +143,15 @@ class View:
         if isinstance(transport, LocalTransport):
             ears, mouth = transport.input.name, transport.output.name
             hint = Keys.help(push_to_talk=talk) if usable() else Keys.without
+        elif isinstance(transport, TypedTransport):
+            ears, hint = ("the keyboard", Keys.typing) if usable() else ("typed lines", "")
+            mouth = "in writing alone" if transport.output is None else transport.output.name
         line = Text()
         for name, what in {"hears": ears, "speaks": mouth, **who}.items():
             line.append(f"{name} ", "bright_black").append(what).append(" · ", "bright_black")
-        line.append(f"ready in {took_s:.1f} s", "bold").append(f" · {hint}", "bright_black")
+        line.append(f"ready in {took_s:.1f} s", "bold")
+        if hint:
+            line.append(f" · {hint}", "bright_black")
         self._line(line)
 
     def summarise(self, timelines: list[Timeline]) -> None:
@@ -161,6 +178,21 @@ class View:
         copied, or there is no terminal."""
         self._clear_partial()
         self._console.print(text, soft_wrap=whole or not self._console.is_terminal)
+        self._show_typed()
+
+    @property
+    def _shows_partials(self) -> bool:
+        return self._console.is_terminal and self._typed is None
+
+    def _show_typed(self) -> None:
+        """The line that is being typed: the end of it, where it is longer than the terminal."""
+        if self._typed is None or not self._console.is_terminal:
+            return
+        room = max(10, self._console.width - len("type ") - 2)
+        shown = self._typed
+        while cell_len(shown) > room:
+            shown = shown[1:]
+        self._over(Text.assemble(("type ", "bold yellow"), shown, ("▏", "yellow")))
 
     def _over(self, text: Text) -> None:
         self._clear_partial()

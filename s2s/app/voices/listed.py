@@ -23,6 +23,13 @@ class VoiceHere:
     about: str
 
 
+def hibari_names() -> set[str]:
+    """The voices that the package hibari has."""
+    from hibari.voices import VOICES
+
+    return {str(name) for name in VOICES}
+
+
 def hibari(store: Store) -> Iterator[VoiceHere]:
     """The package's voices; all but one are fetched at first use."""
     del store

@@ -5,6 +5,7 @@ Knows the items of one conversation: what was said, what is answered, what is pl
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field, replace
 
 from s2s.core.clock import Clock
@@ -125,6 +126,14 @@ class RemoteAnswers:
             self._events(Heard(said.turn, text, final=True))
         elif kind in ("completed", "failed"):
             self._events(NothingHeard(said.turn))
+
+    def typed(self, text: str) -> str:
+        """The person typed `text`; returns the name of a new item for it."""
+        item = f"typed_{secrets.token_hex(8)}"
+        self.turn = turn = self._saying(item).turn
+        self._metrics.mark(turn, "speech_stopped", self._clock.now())
+        self._events(Heard(turn, text, final=True))
+        return item
 
     # --- the answer ----------------------------------------------------------------------------
 

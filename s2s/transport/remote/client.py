@@ -24,7 +24,14 @@ from s2s.transport.remote.answers import RemoteAnswers, text_at
 from s2s.transport.remote.loudspeaker import RemoteSpeech
 from s2s.transport.remote.microphone import RemoteMicrophone
 from s2s.transport.remote.websocket import RemoteSocket
-from s2s.transport.remote.wishes import Json, RemoteWishes, append, session_update, truncate
+from s2s.transport.remote.wishes import (
+    Json,
+    RemoteWishes,
+    append,
+    session_update,
+    truncate,
+    typed,
+)
 
 log = logging.getLogger(__name__)
 
@@ -166,6 +173,13 @@ class RemoteClient:
         if self._answers.running:
             self._send({"type": "response.cancel"})
         self._cut("by key")
+
+    def type_line(self, text: str) -> None:
+        """The person typed `text` instead of saying it. From any thread."""
+        self.interrupt()
+        self._send(typed(self._answers.typed(text), text))
+        self._send({"type": "response.create"})
+        self._expected_s = self._clock.now()
 
     # --- the transport's thread ----------------------------------------------------------------
 

@@ -61,6 +61,13 @@ def append(block: Block) -> Json:
     return {"type": "input_audio_buffer.append", "audio": base64.b64encode(pcm).decode("ascii")}
 
 
+def typed(item: str, text: str) -> Json:
+    """A message of the person that was typed, by the name `item`."""
+    content = [{"type": "input_text", "text": text}]
+    message = {"id": item, "type": "message", "role": "user", "content": content}
+    return {"type": "conversation.item.create", "item": message}
+
+
 def truncate(item: str, heard_ms: int) -> Json:
     """Of an item, no more was heard than this."""
     return {

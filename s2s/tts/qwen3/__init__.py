@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.calibrate.measure import Measurement, calibrate_model, keep_observed
     from s2s.tts.qwen3.calibrate.observed import Observed
     from s2s.tts.qwen3.calibrate.tune import SettingTrial
+    from s2s.tts.qwen3.checkpoint.hub import PUBLISHED_SPEAKERS
     from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
     from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
     from s2s.tts.qwen3.codec.open import open_decoder
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.engine.report import Report
     from s2s.tts.qwen3.engine.sounding import Chunk
     from s2s.tts.qwen3.errors import Qwen3Error
-    from s2s.tts.qwen3.folders import CALIBRATION_FILE
+    from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER
     from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         VOICE_RATE_HZ,
         EnrolledVoice,
         enrol_voice,
+        enrolled_voice_path,
         enrolled_voices,
         open_speaker_encoder,
     )
@@ -61,6 +63,7 @@ _NAMES = {
     "calibrate.observed": "Observed",
     "calibrate.tune": "SettingTrial",
     "engine.costs": "Costs",
+    "checkpoint.hub": "PUBLISHED_SPEAKERS",
     "checkpoint.spec": "Generation Kind Spec",
     "codec.decoder": "CheckpointDecoder CodecState",
     "codec.open": "open_decoder",
@@ -72,7 +75,7 @@ _NAMES = {
     "engine.report": "Report",
     "engine.sounding": "Chunk",
     "errors": "Qwen3Error",
-    "folders": "CALIBRATION_FILE",
+    "folders": "CALIBRATION_FILE CONVERTED_FOLDER",
     "model": "DevicePlacements Qwen3Model open_model",
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
     "parity.quality": "Quality quality_table",
@@ -80,7 +83,8 @@ _NAMES = {
     "text.prompt": "Reference Request check_request",
     "text.segments": "segments",
     "text.stream": "TextFeed",
-    "voices.enrol": "VOICE_RATE_HZ EnrolledVoice enrol_voice enrolled_voices open_speaker_encoder",
+    "voices.enrol": "VOICE_RATE_HZ EnrolledVoice enrol_voice enrolled_voice_path enrolled_voices "
+    "open_speaker_encoder",
     "voices.store": "Voice VoiceEntry",
 }
 """Where each name comes from."""
@@ -89,8 +93,10 @@ __all__ = [
     "AUTO",
     "BACKENDS",
     "CALIBRATION_FILE",
+    "CONVERTED_FOLDER",
     "DEFAULT_QUANT",
     "FRAME_MS",
+    "PUBLISHED_SPEAKERS",
     "RANDOM_WEIGHTS",
     "UNTOUCHED",
     "VOICE_RATE_HZ",
@@ -133,6 +139,7 @@ __all__ = [
     "diagnose",
     "edge_schedule",
     "enrol_voice",
+    "enrolled_voice_path",
     "enrolled_voices",
     "foresee",
     "keep_observed",

@@ -145,3 +145,57 @@ def test_the_row_of_a_member_of_a_wheel(
     [(part,)] = file.sources
     assert isinstance(part, WheelPart)
     assert (part.requirement, part.member) == ("carrier==1.0", "carrier/a.bin")
+
+
+def put(name: str, size: int = 1000) -> Path:
+    """A file of a model that lies in the cache."""
+    path = store.home() / "models" / name / "model.onnx"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * size)
+    return path
+
+
+def test_models_are_deleted_by_name_and_group(capsys: pytest.CaptureFixture[str]):
+    vad, ear = put("silero-vad"), put("whisper-base", 2000)
+    assert cli.main(["models", "rm", "silero-vad", "--yes"]) == 0
+    assert not vad.parent.exists()
+    assert ear.exists()
+    assert "deleted: silero-vad; 1.0 kB are free" in capsys.readouterr().out
+    put("smart-turn-v3")
+    assert cli.main(["models", "rm", "embedded", "--yes"]) == 0
+    assert "deleted: smart-turn-v3;" in capsys.readouterr().out
+
+
+def test_a_converted_model_is_deleted_by_the_name_of_its_folder():
+    made = store.home() / "qwen3-converted" / "0.6b-base-q4_k_m-12"
+    made.mkdir(parents=True)
+    (made / "talker.gguf").write_bytes(b"x")
+    assert cli.main(["models", "rm", made.name, "--yes"]) == 0
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("silero-vad", "silero-vad is not on this machine"),
+        ("silero", "Did you mean silero-vad"),
+        ("..", "no model named .."),
+        ("", "no model named"),
+    ],
+)
+def test_what_is_not_here_cannot_be_deleted(
+    name: str, said: str, capsys: pytest.CaptureFixture[str]
+):
+    assert cli.main(["models", "rm", name, "--yes"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_model_that_a_running_program_uses_stays(capsys: pytest.CaptureFixture[str]):
+    vad = put("silero-vad")
+    running = store.Store()
+    running.uses(vad)
+    assert cli.main(["models", "rm", "silero-vad", "--yes"]) == 1
+    assert "used by a program that runs: end it first" in capsys.readouterr().err
+    assert vad.exists()
+    del running
+    assert cli.main(["models", "rm", "silero-vad", "--yes"]) == 0

@@ -30,6 +30,7 @@ def test_talk_is_what_happens_without_a_command(monkeypatch: pytest.MonkeyPatch,
         "output_file": Path("b.wav"),
         "fast": True,
         "metrics_file": Path("m.jsonl"),
+        "typed": False,
     }
     assert made.session.language == "de"
     assert made.audio.input_device == "Mic"

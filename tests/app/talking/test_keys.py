@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 import s2s.app.talking.keys
-from s2s.app.talking.keys import Keys, keys_read, usable
+from s2s.app.talking.keys import STEERING, Keys, keys_read, usable
+from s2s.app.talking.typed_line import TypedLine
 
 
 class Spy:
@@ -32,6 +33,12 @@ class Spy:
 
     def interrupt(self) -> None:
         self.note("interrupt")
+
+    def take_up_dropped(self) -> None:
+        self.note("take up")
+
+    def type_line(self, text: str) -> None:
+        self.note(f"type {text}")
 
     def note(self, what: str) -> None:
         with self.changed:
@@ -83,6 +90,40 @@ def test_a_held_key_is_let_go_when_it_repeats_no_more() -> None:
     assert spy.done[0] == "talk True"
     assert spy.done[-1] == "talk False"
     assert spy.done.count("talk False") == 1
+
+
+def with_line(spy: Spy) -> Keys:
+    line = TypedLine(spy.type_line, lambda _: None, steering=STEERING)
+    return Keys(spy, push_to_talk=True, line=line)
+
+
+def test_keys_steer_until_a_line_is_begun_and_again_after_it() -> None:
+    spy = Spy()
+    keys = with_line(spy)
+    for at_s, text in enumerate(["m", "a", "\r", "h", "ma ", "à", "\r", "m", "\tm", "\n", "\n"]):
+        keys.pressed(text, float(at_s))
+    assert spy.done == [
+        "mute True", "take up", "interrupt", "type hma à", "mute False", "type m", "interrupt",
+    ]  # fmt: skip
+
+
+def test_escape_drops_the_line_and_an_arrow_does_not() -> None:
+    spy = Spy()
+    keys = with_line(spy)
+    for text in ("no", "\x1b", "yes", "\x1b[D", "\x1b", "\x1b", "à la carte", "\r"):
+        keys.pressed(text, 0.0)
+    assert spy.done == ["type à la carte"]
+
+
+def test_what_is_pasted_with_its_end_is_sent() -> None:
+    spy = Spy()
+    with_line(spy).pressed("what time is it\nnow\n", 0.0)
+    assert spy.done == ["type what time is it", "type now"]
+
+
+def test_the_help_says_that_one_can_type() -> None:
+    assert "type and press Enter" in Keys.help(push_to_talk=False)
+    assert "Ctrl-D ends" in Keys.typing
 
 
 def test_the_help_names_the_talk_key_where_there_is_one() -> None:
@@ -148,6 +189,17 @@ def test_keys_come_one_by_one_and_the_terminal_is_as_it_was(terminal: tuple[int,
     assert termios.tcgetattr(reads) == before
     assert signal.getsignal(signal.SIGCONT) == handler
     assert not [each for each in threading.enumerate() if each.name == "s2s-keys"]
+
+
+@unix
+def test_a_character_that_comes_in_two_halves_is_one(terminal: tuple[int, int]) -> None:
+    types, _ = terminal
+    spy = Spy()
+    with keys_read(with_line(spy)):
+        for half in (b"gr\xc3", b"\xbc\xc3\x9fe", b"\r"):
+            os.write(types, half)
+        spy.wait_for(1)
+    assert spy.done == ["type grüße"]
 
 
 @unix

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
+from rich.console import Console
 
 import s2s.app.talking.talk
-from s2s.app.talking.talk import run_talk
+from s2s.app.talking.talk import GivenFiles, opened_transport, run_talk
+from s2s.app.talking.typed_transport import TypedTransport
+from s2s.app.talking.view import View
 from s2s.config.schema import Config
 from s2s.core.audio import AudioError, read_wav
 from s2s.core.clock import ManualClock
@@ -24,6 +29,8 @@ from s2s.testing.simulator import (
     ScriptedTranscriber,
     tone,
 )
+from s2s.transport.base import DeviceError
+from s2s.transport.local import LocalTransport
 
 FREE = ModelCosts(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -154,3 +161,58 @@ def test_quiet_and_opposite_channels_are_answered_with_a_hint(
     shown = capsys.readouterr().out
     assert "hello there" in shown
     assert "in.wav is quiet: speech comes at -" in shown
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, lines: str, **options: object) -> int:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    return run_talk(Config(), Store(), typed=True, fast=True, **options)
+
+
+def test_lines_of_a_pipe_are_answered_one_after_the_other_into_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed(monkeypatch, "what is it\n\nand now\n", output_file=tmp_path / "out.wav") == 0
+    shown = capsys.readouterr().out
+    lines = [line for line in shown.splitlines() if line.startswith(("you  ", "s2s  "))]
+    assert lines == [
+        "you  what is it",
+        "s2s  Hello, this is [b]the answer[/b].",
+        "you  and now",
+        "s2s  Hello, this is [b]the answer[/b].",
+    ]
+    sound, _ = read_wav(tmp_path / "out.wav")
+    assert np.abs(sound).max() > 0.02
+
+
+def test_without_lines_it_ends_well(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed(monkeypatch, "", output_file=tmp_path / "out.wav") == 0
+    assert "s2s  " not in capsys.readouterr().out
+
+
+def test_a_machine_without_a_microphone_takes_what_is_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(*_: object) -> LocalTransport:
+        raise DeviceError("there is no microphone")
+
+    monkeypatch.setattr(s2s.app.talking.talk, "LocalTransport", missing)
+    monkeypatch.setattr(s2s.app.talking.talk, "usable", lambda: True)
+    shown = io.StringIO()
+    opened = opened_transport(Config(), GivenFiles(), ManualClock(), View(Console(file=shown)))
+    assert isinstance(opened.transport, TypedTransport)
+    assert opened.typed is not None
+    assert "Type instead" in shown.getvalue()
+
+
+def test_a_file_is_not_written_of_what_a_keyboard_types(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(s2s.app.talking.talk, "usable", lambda: True)
+    shown = io.StringIO()
+    given = GivenFiles(output_file=tmp_path / "o.wav", typed=True)
+    opened = opened_transport(Config(), given, ManualClock(), View(Console(file=shown, width=200)))
+    assert isinstance(opened.transport, TypedTransport)
+    assert opened.output_file is None
+    assert "o.wav is not written" in shown.getvalue()

@@ -6,7 +6,9 @@ import io
 from typing import get_args
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from s2s.app.talking.view import MICROPHONE, TAKE_UP_HINT, View
 from s2s.core.events import (
@@ -113,3 +115,37 @@ def test_a_failed_answer_is_remembered() -> None:
     assert not shows.failed
     shows(ResponseDone(RESPONSE, "failed", "", "no model"))
     assert shows.failed
+
+
+def terminal(width: int = 40) -> tuple[View, io.StringIO]:
+    out = io.StringIO()
+    console = Console(file=out, highlight=False, width=width, force_terminal=True, no_color=True)
+    return View(console), out
+
+
+def test_the_line_that_is_typed_stands_below_all_that_is_told() -> None:
+    view, out = terminal()
+    view.typing("what ab")
+    view(AnswerText(RESPONSE, "It is noon."))
+    below = Text.from_ansi(out.getvalue().split("It is noon.")[1].strip()).plain
+    assert below.strip() == "type what ab▏"
+    view(Heard(TURN, "what time", final=False))
+    assert "what time" not in out.getvalue(), "one line is being written, and that is the person's"
+    view.typing(None)
+    assert out.getvalue().endswith(" " * 39 + "\r")
+    view(Heard(TURN, "what time", final=False))
+    assert "what time" in out.getvalue()
+
+
+def test_of_a_long_line_the_end_is_shown_and_never_more_than_a_row() -> None:
+    view, out = terminal(20)
+    view.typing("你好" * 30 + "end")
+    shown = out.getvalue().rstrip("\r")
+    assert "end▏" in shown
+    assert cell_len(Text.from_ansi(shown).plain) < 20
+
+
+def test_without_a_terminal_nothing_is_shown_of_typing() -> None:
+    out = io.StringIO()
+    View(Console(file=out)).typing("hello")
+    assert out.getvalue() == ""

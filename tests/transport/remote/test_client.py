@@ -323,3 +323,19 @@ def test_nothing_is_played_of_an_empty_answer() -> None:
     assert np.array_equal(talk.transport.assistant(), np.zeros_like(talk.transport.assistant()))
     assert len(empty()) == 0
     assert len(talk.of(ResponseDone)) == 1
+
+
+def test_a_typed_line_is_sent_as_a_message_and_answered() -> None:
+    talk = RemoteTalk([pause(2.0)])
+    talk.at(1.0, lambda: talk.client.type_line("what time is it"))
+    talk.run()
+    [created] = talk.server.of("conversation.item.create")
+    item = created["item"]
+    assert isinstance(item, dict)
+    assert item["content"] == [{"type": "input_text", "text": "what time is it"}]
+    assert len(str(item["id"])) <= 32, "the protocol takes no longer names"
+    assert len(talk.server.of("response.create")) == 1
+    assert [e.text for e in talk.of(Heard) if isinstance(e, Heard)] == ["what time is it"]
+    assert [type(e) for e in talk.events][-1] is ResponseDone
+    [timeline] = talk.metrics.finished()
+    assert timeline.latency_ms is not None

@@ -28,7 +28,14 @@ from s2s.tts.qwen3.voices.speaker_encoder import (
     SpeakerEncoderSpec,
     speaker_shapes,
 )
-from s2s.tts.qwen3.voices.store import Voice, VoiceEntry, WarmStart, list_voices, save_voice
+from s2s.tts.qwen3.voices.store import (
+    Voice,
+    VoiceEntry,
+    WarmStart,
+    list_voices,
+    save_voice,
+    voice_path,
+)
 
 APPENDED_SILENCE_S = 0.5
 """Appended to the recording before it becomes codes, so that the first word of the answer does not
@@ -155,6 +162,14 @@ def enrol_voice(
 def enrolled_voices(home: Path) -> list[VoiceEntry]:
     """Every voice that is kept in ``home``, whatever model it is for."""
     return list_voices(home / VOICES_FOLDER)
+
+
+def enrolled_voice_path(home: Path, name: str) -> Path:
+    """The file of the voice ``name`` in ``home``, whether there is one or not.
+
+    Raises VoiceError for what is no name of a voice.
+    """
+    return voice_path(name, home / VOICES_FOLDER)
 
 
 def _speaker_spec(folder: Path, spec: Spec, config: Config) -> SpeakerEncoderSpec:

@@ -82,7 +82,7 @@ def save_voice(voice: Voice, folder: Path) -> Path:
 
     Raises VoiceError for a name that is not letters, digits, space, dot, dash, underscore.
     """
-    path = _path(voice.name, folder)
+    path = voice_path(voice.name, folder)
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "format": np.array(FORMAT),
         "model": np.array(voice.model),
@@ -115,7 +115,7 @@ def load_voice(name: str, folder: Path, content_hash: str) -> Voice:
     content_hash: of the model it is to be used with.
     Raises VoiceError when there is none, its file is damaged, or it was made with another model.
     """
-    path = _path(name, folder)
+    path = voice_path(name, folder)
     if not path.is_file():
         known = ", ".join(entry.name for entry in list_voices(folder)) or "none"
         raise VoiceError(f"no voice named {name!r}; enrolled: {known}")
@@ -204,7 +204,8 @@ def _floats(arrays: Mapping[str, npt.NDArray[np.generic]], key: str) -> Floats:
     return values
 
 
-def _path(name: str, folder: Path) -> Path:
+def voice_path(name: str, folder: Path) -> Path:
+    """The file of that voice. Raises VoiceError for what is no name of a voice."""
     if not _NAME.fullmatch(name):
         raise VoiceError(
             f"{name!r} is no name for a voice: use up to 64 letters, digits, spaces, '.', '-', '_'"

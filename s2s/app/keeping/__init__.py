@@ -1,0 +1,1 @@
+"""What the program keeps on this machine: told, and erased"""

@@ -1,0 +1,1 @@
+"""What a person asks of the assistant's way of speaking: slower, faster, louder, quieter"""
