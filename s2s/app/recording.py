@@ -8,9 +8,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from s2s.app.keeping.kept import RECORDS, note_place
 from s2s.config.schema import Config
 from s2s.core.clock import Clock
 from s2s.core.metrics import Metrics
+from s2s.models.store import home
 from s2s.records.ends import SessionEnds, recorded_ends
 from s2s.records.files import REPORT, RecordError
 from s2s.records.recorder import RecordPlan, SessionRecorder
@@ -56,13 +58,16 @@ def recorded(
 
 
 def check_recordable(config: Config) -> None:
-    """See that records can be made, before the work.
+    """See that records can be made, before the work; from then on `erase` knows of them.
 
     Raises:
         RecordError: the folder is none, or may not be written to.
     """
     parent = config.record.folder
-    if parent is None or not parent.exists():
+    if parent is None:
+        return
+    note_place(home(), RECORDS, parent)
+    if not parent.exists():
         return
     if not parent.is_dir():
         raise RecordError(f"{parent}: is no folder. Name one with --record.")

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from s2s.app.keeping.removal import Removal
 from s2s.core.untyped import is_list
+from s2s.records.files import SESSION
 
+RECORDS = "records"
 PLACES = "places.json"
 """File of the cache with the folders elsewhere that something personal was written to."""
 
@@ -43,7 +45,7 @@ KINDS = (
         personal=True,
         elsewhere=True,
     ),
-    KeptKind("records", "recorded conversations", personal=True, elsewhere=True),
+    KeptKind(RECORDS, "recorded conversations", personal=True, elsewhere=True),
     KeptKind(
         "voiceprint", "your voice, the one that is listened to", ("my-voice.json",), personal=True
     ),
@@ -91,7 +93,8 @@ def what_there_is(root: Path) -> list[Removal]:
     found: list[Removal] = []
     for kind in KINDS:
         paths = [root / name for name in kind.places]
-        paths += [Path(place) for name, place in _noted(root) if name == kind.name]
+        noted = [Path(place) for name, place in _noted(root) if name == kind.name]
+        paths += [each for place in noted for each in _ours(kind, place)]
         once = {path.resolve(): path for path in paths if _holds_anything(path)}
         there = tuple(once.values())
         if there:
@@ -116,6 +119,14 @@ def forget_places(root: Path) -> None:
             (root / PLACES).write_text(json.dumps(left, indent=1) + "\n", encoding="utf-8")
         else:
             (root / PLACES).unlink(missing_ok=True)
+
+
+def _ours(kind: KeptKind, place: Path) -> list[Path]:
+    """What of a noted place is this program's: of a folder of records the records, whatever else
+    somebody keeps in it."""
+    if kind.name != RECORDS:
+        return [place]
+    return sorted(path.parent for path in place.glob(f"*/{SESSION}"))
 
 
 def _holds_anything(path: Path) -> bool:

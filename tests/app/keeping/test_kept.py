@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,14 +120,14 @@ def test_only_what_is_there_is_told(tmp_path: Path) -> None:
 
 def test_what_is_kept_elsewhere_is_remembered_once(tmp_path: Path) -> None:
     root, talks = tmp_path / "home", tmp_path / "talks"
-    talks.mkdir()
-    (talks / "one").write_text("x")
+    (talks / "one").mkdir(parents=True)
+    (talks / "one" / "session.json").write_text("{}")
+    (talks / "hers.txt").write_text("x")
     for _ in range(2):
         note_place(root, "records", talks)
     [found] = what_there_is(root)
-    assert (found.what, found.paths) == ("records", (talks,))
-    (talks / "one").unlink()
-    talks.rmdir()
+    assert (found.what, found.paths) == ("records", (talks / "one",)), "and nothing beside it"
+    shutil.rmtree(talks)
     assert what_there_is(root) == []
     forget_places(root)
     assert not (root / PLACES).exists()
