@@ -50,10 +50,36 @@ RECORD = """
 """
 """Keeps what goes to the loudspeaker."""
 
+CALLED_HZ = 48_000
+
+RECORD_CALLS = """
+(() => {
+  window.called = [];
+  const record = async (track) => {
+    const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const samples = new Float32Array(value.numberOfFrames);
+      value.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
+      value.close();
+      window.called.push(samples);
+    }
+  };
+  window.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...all) {
+      super(...all);
+      this.addEventListener("track", ({ track }) => record(track.clone()));
+    }
+  };
+})();
+"""
+"""Keeps what comes in calls."""
+
 PLAYED = """
-() => {
-  const all = new Float32Array(window.played.reduce((sum, each) => sum + each.length, 0));
-  window.played.reduce((at, each) => (all.set(each, at), at + each.length), 0);
+(name) => {
+  const all = new Float32Array(window[name].reduce((sum, each) => sum + each.length, 0));
+  window[name].reduce((at, each) => (all.set(each, at), at + each.length), 0);
   const bytes = new Uint8Array(all.buffer);
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) {
@@ -112,6 +138,7 @@ class Browsers:
         page = context.new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.add_init_script(RECORD)
+        page.add_init_script(RECORD_CALLS)
         page.goto(url)
         return page
 
@@ -121,7 +148,12 @@ class Browsers:
 
 def played(page: Page) -> Block:
     """What the page has played: float32 [samples] at 24 kHz, silences included."""
-    return np.frombuffer(base64.b64decode(page.evaluate(PLAYED)), dtype="<f4")
+    return np.frombuffer(base64.b64decode(page.evaluate(PLAYED, "played")), dtype="<f4")
+
+
+def called(page: Page) -> Block:
+    """What came to the page in calls: float32 [samples] at 48 kHz, silences included."""
+    return np.frombuffer(base64.b64decode(page.evaluate(PLAYED, "called")), dtype="<f4")
 
 
 @pytest.fixture(scope="session")

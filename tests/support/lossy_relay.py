@@ -52,6 +52,8 @@ class LossyRelay:
         self._server.other, self._client.other = self._client, self._server
         self.lost = 0
         self.passed = 0
+        self.cut = False
+        """Nothing passes any more."""
 
     def __enter__(self) -> LossyRelay:
         self._thread.start()
@@ -77,6 +79,8 @@ class LossyRelay:
 
     def pass_on(self, data: bytes, side: _Side) -> None:
         """Send on what came, later or never; what sets up the connection is late, but not lost."""
+        if self.cut:
+            return
         sound, messages = 128 <= data[0] < 192, data[0] == _APPLICATION_DATA
         if (sound or messages) and self._random.random() < self._loss:
             self.lost += 1

@@ -1,8 +1,8 @@
 """A whole server whose models are scripted, for clients of others: real sessions in real time.
 
 What is said is "what time is it", however it sounds. The answer repeats the question; a question
-with "count" in it gets a long one; where there are tools, a question is answered by calling the
-first of them, twice where the question says "twice".
+with "count" in it gets a long one, one with "so far" how many were asked; where there are tools, a
+question is answered by calling the first of them, twice where the question says "twice".
 """
 
 from __future__ import annotations
@@ -66,12 +66,13 @@ class Repeater:
         work: Urgency = lambda: Work.FIRST_SOUND,
         options: ChatOptions = PLAIN,
     ) -> Iterator[str]:
-        for word in self._answer(messages[-1], options).split(" "):
+        for word in self._answer(messages, options).split(" "):
             if stop():
                 return
             yield f"{word} "
 
-    def _answer(self, last: ChatMessage, options: ChatOptions) -> str:
+    def _answer(self, messages: Sequence[ChatMessage], options: ChatOptions) -> str:
+        last = messages[-1]
         if last.role == "tool":
             return f"The tool says {last.content}."
         if options.tools:
@@ -80,6 +81,9 @@ class Repeater:
             times = 2 if "twice" in last.content else 1
             return " ".join([f"<tool_call>{call}</tool_call>"] * times)
         question = last.content.splitlines()[-1]  # what was not answered stands before it
+        if "so far" in question:
+            asked = sum(message.role == "user" for message in messages)
+            return f"You asked {asked} questions."
         return LONG if "count" in question else f"You said {question}."
 
     def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None: ...

@@ -140,18 +140,20 @@ async def called(
     port: int,
     session: Mapping[str, object] | None = None,
     rewrites: tuple[Rewrite, Rewrite] | None = None,
+    resume: str | None = None,
 ) -> AsyncGenerator[Caller]:
     """A call to the server on that port, once it is open.
 
     Args:
         session: what the call begins with; None: the offer is sent alone.
         rewrites: of the offer and of its answer on their way.
+        resume: the token of a client that comes back.
     """
     caller = Caller()
     try:
         await caller.peer.setLocalDescription(await caller.peer.createOffer())
         offer = caller.peer.localDescription.sdp
-        answer = await ask(port, rewrites[0](offer) if rewrites else offer, session)
+        answer = await ask(port, rewrites[0](offer) if rewrites else offer, session, resume)
         assert answer.status_code == 201, answer.text
         caller.location = answer.headers["location"]
         sdp = rewrites[1](answer.text) if rewrites else answer.text
@@ -163,11 +165,15 @@ async def called(
 
 
 async def ask(
-    port: int, offer: str, session: Mapping[str, object] | None = None
+    port: int,
+    offer: str,
+    session: Mapping[str, object] | None = None,
+    resume: str | None = None,
 ) -> httpx2.Response:
     """Send an offer."""
     url = f"http://127.0.0.1:{port}/v1/realtime/calls"
-    async with httpx2.AsyncClient() as client:
+    headers = {} if resume is None else {"X-S2S-Resume": resume}
+    async with httpx2.AsyncClient(headers=headers) as client:
         if session is None:
             kind = {"Content-Type": "application/sdp"}
             return await client.post(url, content=offer, headers=kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -49,7 +49,7 @@ class _Handle:
 
 
 @dataclass(frozen=True, slots=True)
-class _Client:
+class Caller:
     """Who asks for a connection."""
 
     key: str
@@ -77,38 +77,54 @@ class RealtimeRoute:
     async def asked_by_http(self, request: Request) -> Response:
         """`GET` without an upgrade: what an upgrade would be answered, for browsers, which do not
         tell a page the status of a refused one."""
-        self._admitted(request.headers)
+        self.admitted(request.headers)
         if self._server.sessions.full:
             raise self._server.session_limit()
         raise ApiError(426, "upgrade_required", "This address speaks WebSocket: ws or wss.")
 
     async def connect(self, websocket: WebSocket) -> None:
         """Let a client in, have it served, and keep what it needs to go on later."""
-        metrics = self._server.metrics
         handle = _Handle()
         try:
-            client = self._admitted(websocket.headers)
-            took_over = self.resumable.is_open(client.token, client.key)
-            if not took_over and not self._server.sessions.take():
-                raise self._server.session_limit()
+            client = self.admitted(websocket.headers)
+            self.take_place(client)
         except ApiError as error:
             await websocket.send_denial_response(self._server.refused(error))
             return
-        entered = await self.resumable.enter(client.token, client.key, handle.take_over)
+        earlier = await self.enter(client, handle.take_over)
         state: object | None = None
         try:
             await websocket.accept(
                 subprotocol=_chosen(websocket.headers),
                 headers=[(HEADER.encode(), client.token.encode())],
             )
-            metrics.count("s2s_sessions_total")
-            if entered.state is not None:
-                metrics.count("s2s_sessions_resumed_total")
-            state = await self._serve(websocket, client, entered.state, handle)
+            self.count_begun(earlier)
+            state = await self._serve(websocket, client, earlier, handle)
         finally:
-            self._left(client, state)
+            self.left(client, state)
 
-    def _left(self, client: _Client, state: object | None) -> None:
+    def take_place(self, client: Caller) -> None:
+        """There is a place for it, or an earlier connection of it has one.
+
+        Raises:
+            ApiError: all are taken.
+        """
+        server = self._server
+        if not self.resumable.is_open(client.token, client.key) and not server.sessions.take():
+            raise server.session_limit()
+
+    async def enter(self, client: Caller, take_over: Callable[[], None]) -> object | None:
+        """It comes, and has a place; what its earlier connection left. See `Resumable.enter`."""
+        return (await self.resumable.enter(client.token, client.key, take_over)).state
+
+    def count_begun(self, earlier: object | None) -> None:
+        """Its conversation begins, or goes on."""
+        self._server.metrics.count("s2s_sessions_total")
+        if earlier is not None:
+            self._server.metrics.count("s2s_sessions_resumed_total")
+
+    def left(self, client: Caller, state: object | None) -> None:
+        """It has gone; `state` is kept for its return."""
         if not self.resumable.leave(client.token, client.key, state):
             self._server.sessions.leave()
         if state is not None:
@@ -118,7 +134,7 @@ class RealtimeRoute:
     async def _serve(
         self,
         websocket: WebSocket,
-        client: _Client,
+        client: Caller,
         resumed: object | None,
         handle: _Handle,
     ) -> object | None:
@@ -148,8 +164,9 @@ class RealtimeRoute:
     def _count_error(self, code: str) -> None:
         self._server.metrics.count("s2s_errors_total", where="event", code=code)
 
-    def _admitted(self, headers: Mapping[str, str]) -> _Client:
-        """
+    def admitted(self, headers: Mapping[str, str]) -> Caller:
+        """Who asks, by its key and its token.
+
         Raises:
             ApiError: it is not let in.
         """
@@ -164,7 +181,7 @@ class RealtimeRoute:
         except ValueError as error:
             raise ApiError(400, "invalid_resume_token", str(error)) from error
         known = key if key is not None and server.access.key is not None else ""
-        return _Client(known, token or new_token(), secret)
+        return Caller(known, token or new_token(), secret)
 
 
 def _chosen(headers: Mapping[str, str]) -> str | None:

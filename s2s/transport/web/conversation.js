@@ -1,5 +1,5 @@
-// A conversation over the Realtime protocol, as a client that owns its playback. Knows no document:
-// what happens is told in plain objects, and shown by others.
+// A conversation over the Realtime protocol, as a client that owns its playback, or in a call, where the
+// server does. Knows no document: what happens is told in plain objects, and shown by others.
 
 import { RATE, fromBase64, toBase64 } from "./sound.js";
 
@@ -12,6 +12,7 @@ const KEPT_PIECES = 75; // of 40 ms, said while the socket is being opened
 const SILENT_PIECES = 30; // of 100 ms: longer than any pause that is waited for
 const NO_ANSWER_MS = 20_000;
 const KEPT_TURNS = 50;
+const WORD_S = 0.25; // of sound that a word has at least, where none is sent with it
 const DROPPED_MS = 1500; // between the end of speech and the turn that it becomes, if it does
 
 /** What the server is asked for. */
@@ -49,7 +50,10 @@ class VoiceEnd {
 }
 
 export class Conversation {
-  /** send(event) gives to the socket; player plays; tell(what) hears what happens; now() is in ms. */
+  /**
+   * send(event) gives to the server; player plays, or tells what is played where it is `served` by the
+   * server, and may be changed between connections; tell(what) hears what happens; now() is in ms.
+   */
   constructor(send, player, tell, now = () => performance.now()) {
     Object.assign(this, { send, player, tell, now });
     this.voice = new VoiceEnd();
@@ -77,6 +81,7 @@ export class Conversation {
 
   append(pcm, level) {
     this.voice.push(level, this.now());
+    if (this.live && this.player.served) return; // it goes as sound, beside
     const event = { type: "input_audio_buffer.append", audio: toBase64(pcm) };
     if (this.live && this.send(event)) return;
     this.waiting.push(event);
@@ -86,6 +91,7 @@ export class Conversation {
   /** The microphone is off: what was being said ends here. */
   silence() {
     this.waiting = [];
+    if (this.player.served) return;
     for (let piece = 0; this.hearing && piece < SILENT_PIECES; piece += 1) {
       this.append(new ArrayBuffer(RATE / 5), 0);
     }
@@ -109,6 +115,7 @@ export class Conversation {
   stop() {
     if (this.response) this.send({ type: "response.cancel" });
     else this.awaiting = 0;
+    if (this.player.served && this.unheard().length) this.send({ type: "output_audio_buffer.clear" });
     this.cut("button");
   }
 
@@ -123,7 +130,7 @@ export class Conversation {
     if (this.spoken && before?.voice !== settings.voice) this.tell({ what: "voice-later" });
   }
 
-  /** The socket is gone. */
+  /** The connection is gone. */
   lost() {
     this.live = false;
     this.hearing = false;
@@ -131,7 +138,8 @@ export class Conversation {
     this.asked = false;
     this.awaiting = 0;
     this.waiting = [];
-    for (const answer of this.answers.values()) answer.complete = true;
+    for (const answer of this.answers.values()) Object.assign(answer, { complete: true, leaving: false });
+    this.sounding &&= !this.player.served;
     this.changed();
   }
 
@@ -146,6 +154,7 @@ export class Conversation {
     else if (type === "input_audio_buffer.committed") this.committed(event.item_id);
     else if (type.startsWith("conversation.item.input_audio_transcription.")) this.transcription(event);
     else if (type === "conversation.item.truncated") this.truncated(event.item_id, event.audio_end_ms / 1000);
+    else if (type.startsWith("output_audio_buffer.")) this.served(type, event.response_id);
     else if (type.startsWith("response.")) this.answered(event);
     this.changed();
   }
@@ -161,7 +170,8 @@ export class Conversation {
       this.dirty = false;
       this.send({ type: "session.update", session: sessionOf(this.settings) });
     }
-    for (const event of this.waiting.splice(0)) this.send(event);
+    const waiting = this.waiting.splice(0);
+    if (!this.player.served) for (const event of waiting) this.send(event);
     this.tell({ what: "begun", resumed, fresh, voice: session.audio?.output?.voice });
   }
 
@@ -172,7 +182,7 @@ export class Conversation {
   speechStarted(id) {
     this.hearing = true;
     this.awaiting = 0;
-    this.cut("voice");
+    if (!this.player.served) this.cut("voice");
     this.turn = this.turnOf(id);
     this.tell({ what: "you", turn: this.turn, final: false });
   }
@@ -245,7 +255,7 @@ export class Conversation {
 
   open(event) {
     const turn = this.turn ?? this.turnOf(`greeting_${event.response_id}`);
-    const answer = { id: event.item.id, response: event.response_id, turn, words: [], received: 0, heard: 0, cut: null, complete: false };
+    const answer = { id: event.item.id, response: event.response_id, turn, words: [], received: 0, heard: 0, cut: null, complete: false, leaving: false };
     this.answers.set(answer.id, answer);
     if (this.answers.size > KEPT_TURNS) this.answers.delete(this.answers.keys().next().value);
     this.tell({ what: "answer", answer });
@@ -255,6 +265,7 @@ export class Conversation {
     answer.turn.words ??= this.now();
     const silent = event.type === "response.output_text.delta";
     const at = silent ? -1 : (event.start_time ?? answer.received);
+    if (this.player.served && !silent) answer.received = Math.max(answer.received, at + WORD_S);
     answer.words.push({ text: event.delta, at });
     this.tell({ what: "words", answer, silent });
   }
@@ -268,6 +279,8 @@ export class Conversation {
 
   done(response) {
     if (this.response === response.id) this.response = null;
+    const cancelled = this.player.served && response.status === "cancelled";
+    if (cancelled) this.cut("voice", (answer) => answer.response === response.id);
     for (const answer of this.answers.values()) if (answer.response === response.id) answer.complete = true;
     if (response.status === "failed") {
       const error = response.status_details?.error;
@@ -288,6 +301,23 @@ export class Conversation {
     this.tell({ what: "cut", answer });
   }
 
+  /** The sound of an answer leaves the server, has left, or was cleared there. */
+  served(type, response) {
+    const answer = [...this.answers.values()].find((each) => each.response === response);
+    if (!answer) return;
+    if (type.endsWith(".started")) {
+      answer.leaving = this.spoken = true;
+      answer.turn.sound ??= this.now();
+      this.player.started(answer.id);
+      return;
+    }
+    if (type.endsWith(".cleared")) this.cut("voice", (each) => each === answer);
+    answer.leaving = false;
+    if (type.endsWith(".stopped") && !answer.cut) answer.heard = answer.received = Math.max(answer.received, this.player.seconds);
+    this.player.stopped();
+    this.tell({ what: "heard", answer });
+  }
+
   // --- what is played ------------------------------------------------------------------------
 
   begins(id) {
@@ -303,6 +333,7 @@ export class Conversation {
 
   progress(id, seconds, waiting) {
     const answer = this.answers.get(id);
+    if (this.player.served && !answer?.leaving) seconds = answer?.heard;
     const was = this.sounding;
     this.sounding = waiting > 0 || (was && Boolean(answer) && !answer.complete && !answer.cut && this.response !== null);
     if (answer && !answer.cut && seconds !== answer.heard) {
@@ -312,19 +343,28 @@ export class Conversation {
     if (was !== this.sounding) this.changed();
   }
 
+  /** Answers that were not heard to their end. */
+  unheard() {
+    const owed = (each) => !each.complete || (this.player.served ? each.leaving : each.heard < each.received - 0.02);
+    return [...this.answers.values()].filter((each) => !each.cut && owed(each));
+  }
+
   /** Silence the player, and tell the server what was heard of each answer that was cut. */
-  async cut(by) {
-    const open = [...this.answers.values()].filter((each) => !each.cut && (!each.complete || each.heard < each.received - 0.02));
-    for (const answer of open) answer.cut = { at: answer.heard, by };
-    this.sounding = false;
+  async cut(by, which = () => true) {
+    const { served } = this.player;
+    const open = this.unheard().filter(which);
+    for (const answer of open) Object.assign(answer, { cut: { at: answer.heard, by }, leaving: false });
+    if (open.length || !served) this.sounding = false;
     if (!open.length) return;
     const heard = new Map(await this.player.flush());
     for (const answer of open) {
       if (!answer.received) continue;
-      answer.cut.at = Math.min(heard.get(answer.id) ?? 0, answer.received);
       answer.turn.interrupted = by;
-      const audio_end_ms = Math.floor(1000 * answer.cut.at);
-      this.send({ type: "conversation.item.truncate", item_id: answer.id, content_index: 0, audio_end_ms });
+      if (!served) {
+        answer.cut.at = Math.min(heard.get(answer.id) ?? 0, answer.received);
+        const audio_end_ms = Math.floor(1000 * answer.cut.at);
+        this.send({ type: "conversation.item.truncate", item_id: answer.id, content_index: 0, audio_end_ms });
+      } // else the server tells it, and where
       this.tell({ what: "cut", answer });
     }
     this.changed();

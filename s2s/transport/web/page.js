@@ -1,5 +1,6 @@
 // The page: what its buttons and fields do, and which words each state has.
 
+import { CallSound, canCall } from "./call.js";
 import { Conversation } from "./conversation.js";
 import { Levels } from "./levels.js";
 import { Link } from "./link.js";
@@ -19,6 +20,11 @@ const STATES = {
   hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking: talk to interrupt",
+};
+
+const BY = {
+  WebRTC: "Sound goes as a call: the browser takes the echo out of it and hides what the network loses.",
+  WebSocket: "Sound goes as messages: the server takes no calls, or none came through.",
 };
 
 const $ = (id) => document.getElementById(id);
@@ -59,14 +65,14 @@ function keep() {
 const captions = new Captions($("scroll"), $("turns"), $("welcome"), $("announce"));
 const timeline = new Timeline($("rows"));
 const levels = new Levels($("levels"), $("talk"));
-const player = new Player(
-  (item) => conversation.begins(item),
-  (item, seconds, level, waiting) => {
-    levels.played(level);
-    conversation.progress(item, seconds, waiting);
-  },
-);
-const link = new Link((event) => conversation.received(event), linked);
+const begins = (item) => conversation.begins(item);
+const progress = (item, seconds, level, waiting) => {
+  levels.played(level);
+  conversation.progress(item, seconds, waiting);
+};
+const player = new Player(begins, progress);
+const call = new CallSound(begins, progress);
+const link = new Link((event) => conversation.received(event), linked, call);
 const conversation = new Conversation((event) => link.send(event), player, tell);
 const microphone = new Microphone(
   (pcm, level) => {
@@ -74,6 +80,7 @@ const microphone = new Microphone(
     conversation.append(muted ? new ArrayBuffer(pcm.byteLength) : pcm, muted ? 0 : level);
   },
   () => {
+    call.speak(null);
     notice("The microphone is gone. Plug it in again and press Talk. You can type meanwhile.");
     show();
   },
@@ -116,12 +123,16 @@ function notice(text, action, act, calm = false) {
   };
 }
 
-function linked(state, { why, seconds, text }) {
+function linked(state, { by, lost, why, seconds, text }) {
   clearInterval(counting);
   const words = { off: "Not connected", connecting: "Connecting…", open: "Connected", waiting: "No connection", refused: "Not connected" };
   $("link-text").textContent = words[state];
-  if (state === "open") $("notice").hidden = true;
-  else if (state !== "connecting") conversation.lost();
+  $("link-by").textContent = by ?? "";
+  $("link-by").title = BY[by] ?? "";
+  if (state === "open") {
+    $("notice").hidden = true;
+    conversation.player = by === "WebRTC" ? call : player;
+  } else if (state !== "connecting" || lost) conversation.lost();
   if (state === "waiting") countDown(why, Math.ceil(seconds));
   if (state === "refused") {
     endTalking();
@@ -200,11 +211,12 @@ async function startTalking() {
   muted = false;
   $("notice").hidden = true;
   show();
-  player.start().catch(() => notice("This browser cannot play the answers."));
+  play();
   try {
     await microphone.start(settings.microphone);
-    if (!talking) microphone.stop();
-    else if (link.state !== "open") start();
+    if (talking) call.speak(microphone.track);
+    else microphone.stop();
+    if (talking && link.state !== "open") start();
   } catch (error) {
     talking = false;
     notice(error instanceof MicrophoneRefused ? error.message : `The microphone cannot be used: ${error.message}`);
@@ -213,9 +225,16 @@ async function startTalking() {
   show();
 }
 
+/** Have both ways of playing ready: only in answer to a press may they begin. */
+function play() {
+  player.start().catch(() => notice("This browser cannot play the answers."));
+  if (canCall) call.start().catch(() => {}); // answers come over the socket then
+}
+
 function endTalking() {
   talking = false;
   muted = false;
+  call.speak(null);
   microphone.stop();
   conversation.silence();
   show();
@@ -239,6 +258,7 @@ function anew() {
 $("talk").onclick = () => (talking ? endTalking() : startTalking());
 $("mute").onclick = () => {
   muted = !muted;
+  microphone.mute(muted);
   show();
 };
 $("stop").onclick = () => conversation.stop();
@@ -248,7 +268,7 @@ $("typing").onsubmit = (event) => {
   const text = $("text").value.trim();
   if (!text) return;
   $("text").value = "";
-  player.start();
+  play();
   typed = text;
   if (link.state === "open") sendTyped();
   else start();

@@ -34,6 +34,16 @@ export class Microphone {
     return this.stream !== null;
   }
 
+  /** What it hears, for a call. */
+  get track() {
+    return this.stream?.getAudioTracks()[0] ?? null;
+  }
+
+  /** Whether it hears silence alone. */
+  mute(on) {
+    if (this.track) this.track.enabled = !on;
+  }
+
   async start(deviceId) {
     if (!navigator.mediaDevices?.getUserMedia) {
       throw new MicrophoneRefused(

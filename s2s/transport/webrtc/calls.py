@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.websockets import WebSocket
 
-from s2s.transport.server.access import sent_key, sub_protocols
-from s2s.transport.server.client_secrets import ClientSecret, wall_s
+from s2s.transport.server.access import sub_protocols
+from s2s.transport.server.client_secrets import ClientSecret
 from s2s.transport.server.handover import ClientOpening, SessionRefused, SocketGone
-from s2s.transport.server.realtime_route import SUB_PROTOCOL, RealtimeRoute
+from s2s.transport.server.realtime_route import SUB_PROTOCOL, Caller, RealtimeRoute
 from s2s.transport.server.reply import ApiError
+from s2s.transport.server.resume import HEADER
 from s2s.transport.server.server import Endpoint, Server
 from s2s.transport.server.web_socket import ServerSocket
 from s2s.transport.webrtc.call import BadOffer, PeerCall
@@ -28,6 +29,33 @@ log = logging.getLogger(__name__)
 PATH = "/v1/realtime/calls"
 OF_PHONES = ("accept", "reject", "refer")
 """What may be done with calls of the telephone network, which do not come here."""
+
+
+class _Stay:
+    """A client's place and what it comes back to, from its offer until its call is over."""
+
+    def __init__(self, realtime: RealtimeRoute, client: Caller) -> None:
+        self._realtime = realtime
+        self._client = client
+        self._here = False
+        self.earlier: object | None = None
+        """What its earlier connection left, until it is gone on with."""
+
+    async def begin(self, take_over: Callable[[], None]) -> None:
+        """See `Resumable.enter`."""
+        self.earlier = await self._realtime.enter(self._client, take_over)
+        self._here = True
+
+    def take(self) -> object | None:
+        """Go on with that."""
+        earlier, self.earlier = self.earlier, None
+        return earlier
+
+    def end(self, state: object | None, socket: ChannelSocket) -> None:
+        """It has gone, and `state` is kept for its return unless it is done. Idempotent."""
+        if self._here:
+            self._here = False
+            self._realtime.left(self._client, None if socket.left_on_purpose else state)
 
 
 class CallRoutes:
@@ -54,48 +82,54 @@ class CallRoutes:
         ]
 
     async def begin(self, request: Request) -> Response:
-        """`POST`: an offer is answered, and the call begins."""
-        secret = self._admitted(request.headers)
+        """`POST`: an offer is answered, and the call begins, or goes on with what an earlier
+        connection of the client left."""
+        client = self._realtime.admitted(request.headers)
         offer = await read_offer(request)
-        session = self._session(offer, secret)
-        server = self._server
-        if not server.sessions.take():
-            raise server.session_limit()
+        session = self._session(offer, client.secret)
+        self._realtime.take_place(client)
         model = request.query_params.get("model", "")
-        socket = ChannelSocket(server.config, self._count_error)
+        stay = _Stay(self._realtime, client)
 
         async def serve(channel: ChannelSocket, sound: WebRtcSound) -> None:
             opening = ClientOpening(
-                model=model, session=session, on_error=self._count_error, call=sound
+                model=model,
+                session=session,
+                resumed=stay.take(),
+                may_resume=self._server.config.resume_s > 0,
+                on_error=self._count_error,
+                call=sound,
             )
-            await server.services.converse(channel, opening)
+            stay.end(await self._server.services.converse(channel, opening), channel)
 
-        call = PeerCall(server.config, socket, serve)
+        socket = ChannelSocket(self._server.config, self._count_error)
+        call = PeerCall(self._server.config, socket, serve)
         try:
+            await stay.begin(call.hang_up)
             sdp = await call.answer(offer.sdp)
         except BaseException as error:
             await call.close()
-            server.sessions.leave()
+            stay.end(stay.earlier, socket)
             if isinstance(error, BadOffer):
                 raise ApiError(400, "invalid_offer", str(error), param="sdp") from error
             raise
         self._calls[call.call_id] = call
-        task = asyncio.create_task(self._run(call))
+        task = asyncio.create_task(self._run(call, stay))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        server.metrics.count("s2s_sessions_total")
-        location = f"{PATH}/{call.call_id}"
-        return Response(sdp, 201, {"Location": location}, media_type="application/sdp")
+        self._realtime.count_begun(stay.earlier)
+        headers = {"Location": f"{PATH}/{call.call_id}", HEADER: client.token}
+        return Response(sdp, 201, headers, media_type="application/sdp")
 
     async def hang_up(self, request: Request) -> Response:
         """`POST .../hangup`."""
-        self._admitted(request.headers)
-        self._call(request.path_params["call_id"]).hang_up()
+        self._realtime.admitted(request.headers)
+        self._call(request.path_params["call_id"]).socket.leave()
         return Response(status_code=200)
 
     async def of_phones(self, request: Request) -> Response:
         """What only calls of the telephone network have."""
-        self._admitted(request.headers)
+        self._realtime.admitted(request.headers)
         self._call(request.path_params["call_id"])
         raise ApiError(400, "invalid_request", "This is no call of the telephone network.")
 
@@ -106,7 +140,7 @@ class CallRoutes:
             await self._realtime.connect(websocket)
             return
         try:
-            self._admitted(websocket.headers)
+            self._realtime.admitted(websocket.headers)
             call = self._call(call_id)
         except ApiError as error:
             await websocket.send_denial_response(self._server.refused(error))
@@ -125,7 +159,7 @@ class CallRoutes:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, call: PeerCall) -> None:
+    async def _run(self, call: PeerCall, stay: _Stay) -> None:
         how = "client"
         try:
             await call.run()
@@ -135,7 +169,7 @@ class CallRoutes:
             self._server.metrics.count("s2s_errors_total", where="session", code="internal")
         finally:
             self._calls.pop(call.call_id, None)
-            self._server.sessions.leave()
+            stay.end(stay.earlier, call.socket)
             self._server.metrics.count("s2s_connections_ended_total", how=how)
 
     def _call(self, call_id: str) -> PeerCall:
@@ -154,19 +188,6 @@ class CallRoutes:
             return self._server.services.validate_session(offer.session)
         except SessionRefused as error:
             raise ApiError(400, error.code, str(error), param=error.param) from error
-
-    def _admitted(self, headers: Mapping[str, str]) -> ClientSecret | None:
-        """
-        Raises:
-            ApiError: it is not let in.
-        """
-        server = self._server
-        server.access.check_origin(headers)
-        key = sent_key(headers)
-        secret = server.secrets.find(key, wall_s())
-        if secret is None:
-            server.access.check_key(key)
-        return secret
 
     def _count_error(self, code: str) -> None:
         self._server.metrics.count("s2s_errors_total", where="event", code=code)

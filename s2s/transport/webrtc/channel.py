@@ -35,6 +35,8 @@ class ChannelSocket:
         self._greeting = ""
         self.gone = asyncio.Event()
         """Set once the call is over."""
+        self.left_on_purpose = False
+        """The client ended it, and was not just gone."""
         self._closed = asyncio.Event()
 
     def open(self, channel: RTCDataChannel) -> None:
@@ -94,6 +96,12 @@ class ChannelSocket:
             self._room.set()
             self._arrived.put_nowait(None)
 
+    def leave(self) -> None:
+        """The client says that it is over. Idempotent."""
+        if not self.gone.is_set():
+            self.left_on_purpose = True
+            self.end()
+
     async def say_goodbye(self, most_s: float) -> None:
         """Close the channel once all has left, and wait until the client has agreed, but no longer
         than `most_s`: a connection that closes under an open channel is an error to browsers."""
@@ -126,7 +134,11 @@ class ChannelSocket:
             self._arrived.put_nowait(text)
 
     def _on_close(self) -> None:
+        """A client that is done closes the channel on a connection that stands; one that is just
+        gone takes the connection with it."""
         self._closed.set()
+        if self._channel is not None and self._channel.transport.state == "connected":
+            self.leave()
         self.end()
 
     def _refusal(self, message: str | bytes) -> tuple[str, str] | None:

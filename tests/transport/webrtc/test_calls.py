@@ -11,6 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from s2s.core.audio import resample
+from s2s.core.untyped import is_mapping
 from s2s.testing.simulator import tone
 from tests.support.scripted_server import scripted_server
 from tests.support.webrtc import HZ, Caller, ask, called
@@ -138,6 +139,90 @@ def test_a_second_socket_sees_and_steers_the_call_and_hangs_it_up(port: int) -> 
                     assert (await client.post(f"{calls}/{call_id}/hangup")).status_code == 200
                 await side.wait_closed()
             await caller.until(caller.closed.is_set)
+
+    asyncio.run(main())
+
+
+async def socket_session(port: int, token: str) -> str:
+    """The session that a socket with that token goes on with, or begins."""
+    headers = {"X-S2S-Resume": token}
+    url = f"ws://127.0.0.1:{port}/v1/realtime"
+    async with connect(url, additional_headers=headers) as socket:
+        return json.loads(await socket.recv())["session"]["id"]
+
+
+def session_id(caller: Caller) -> object:
+    session = caller.of("session.created")[0]["session"]
+    assert is_mapping(session)
+    return session["id"]
+
+
+def test_a_call_that_stands_still_is_gone_on_with_on_a_socket(port: int) -> None:
+    """Its client comes again while the server does not know yet that the call is broken."""
+
+    async def main() -> None:
+        token = "call-then-socket"
+        async with called(port, MANUAL, resume=token) as caller:
+            type_in(caller, "hello")
+            await caller.event("output_audio_buffer.stopped")
+            item = await caller.event("conversation.item.done")
+            headers = {"X-S2S-Resume": token}
+            url = f"ws://127.0.0.1:{port}/v1/realtime"
+            async with connect(url, additional_headers=headers) as socket:
+                created = json.loads(await socket.recv())
+                assert created["session"]["id"] == session_id(caller)
+                item_id = item["item"]["id"]  # pyright: ignore
+                ask_for = {"type": "conversation.item.retrieve", "item_id": item_id}
+                await socket.send(json.dumps(ask_for))
+                kept = json.loads(await socket.recv())
+                assert kept["type"] == "conversation.item.retrieved"
+                assert kept["item"]["content"][0]["text"] == "hello"
+            await caller.until(caller.closed.is_set)
+
+    asyncio.run(main())
+
+
+def test_a_socket_that_stands_still_is_gone_on_with_in_a_call(port: int) -> None:
+    async def main() -> None:
+        token = "socket-then-call"
+        headers = {"X-S2S-Resume": token}
+        url = f"ws://127.0.0.1:{port}/v1/realtime"
+        async with connect(url, additional_headers=headers) as socket:
+            created = json.loads(await socket.recv())
+            async with called(port, resume=token) as caller:
+                assert session_id(caller) == created["session"]["id"]
+                type_in(caller, "hello")
+                await caller.event("output_audio_buffer.stopped")
+                assert max(level for _, level in caller.heard) > 0.05
+
+    asyncio.run(main())
+
+
+def test_a_call_that_its_client_ended_leaves_nothing(port: int) -> None:
+    async def main() -> None:
+        for token, by_post in (("ended-by-channel", False), ("ended-by-request", True)):
+            async with called(port, MANUAL, resume=token) as caller:
+                if by_post:
+                    async with httpx2.AsyncClient() as client:
+                        await client.post(f"http://127.0.0.1:{port}{caller.location}/hangup")
+                else:
+                    caller.channel.close()
+                await caller.until(caller.closed.is_set)
+                assert await socket_session(port, token) != session_id(caller)
+
+    asyncio.run(main())
+
+
+def test_an_offer_that_cannot_be_answered_leaves_what_was_kept(port: int) -> None:
+    async def main() -> None:
+        token = "offer-in-between"
+        headers = {"X-S2S-Resume": token}
+        url = f"ws://127.0.0.1:{port}/v1/realtime"
+        socket = await connect(url, additional_headers=headers)
+        created = json.loads(await socket.recv())
+        socket.transport.abort()
+        assert (await ask(port, "v=0\r\n", resume=token)).status_code == 400
+        assert await socket_session(port, token) == created["session"]["id"]
 
     asyncio.run(main())
 
