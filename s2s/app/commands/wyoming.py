@@ -25,6 +25,15 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
         metavar="ADDRESS",
         help="who is let in beside this machine: addresses, networks (192.168.1.0/24), or private",
     )
+    satellite = parser.add_mutually_exclusive_group()
+    satellite.add_argument(
+        "--satellite",
+        action="store_true",
+        help="be a satellite too: microphone and loudspeaker of this machine for Home Assistant",
+    )
+    satellite.add_argument(
+        "--satellite-only", action="store_true", help="be a satellite, and load no models else"
+    )
     parser.add_argument("--insecure", action="store_true", help="let every machine in")
     parser.add_argument(
         "--no-zeroconf", action="store_true", help="do not tell the network where it is"
@@ -40,6 +49,9 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     ]
     if options.allow:
         given.append(("--allow", "wyoming.allow", ",".join(options.allow)))
+    if options.satellite or options.satellite_only:
+        mode = "alone" if options.satellite_only else "beside"
+        given.append(("--satellite", "wyoming.satellite.mode", mode))
     if options.insecure:
         given.append(("--insecure", "wyoming.insecure", "true"))
     if options.no_zeroconf:

@@ -48,6 +48,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     check_installed()
     from s2s.app.recording import check_recordable
     from s2s.app.serving.conversing import Conversing
+    from s2s.app.serving.satellite import satellite_beside
     from s2s.app.serving.wyoming import beside, check_wyoming
     from s2s.transport.server.access import Access
     from s2s.transport.server.metrics import ServerMetrics
@@ -83,6 +84,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
             with (
                 closing(conversing),
                 beside(config, models, names, console),
+                satellite_beside(config, models.vad, console),
                 signals.ending(web.stop),
             ):
                 web.run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import ipaddress
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from s2s.app.serving.beside import running
 from s2s.config.schema import Config
 from s2s.session.client.session import ClientSessions
 from s2s.session.models import Models
@@ -61,28 +61,9 @@ def beside(
         yield
         return
     server = wyoming_server(config, models, names)
-    begun = threading.Event()
-    failed: list[Exception] = []
-    server.ready = begun.set
-
-    def run() -> None:
-        try:
-            server.run()
-        except Exception as error:  # noqa: BLE001  (raised by who waits for its beginning)
-            failed.append(error)
-        begun.set()
-
-    thread = threading.Thread(target=run, name="s2s-wyoming-server")
-    thread.start()
-    try:
-        begun.wait()
-        if failed:
-            raise failed[0]
+    with running(server, "s2s-wyoming-server"):
         tell_wyoming(console, config.wyoming, server.port)
         yield
-    finally:
-        server.stop()
-        thread.join()
 
 
 def check_wyoming(settings: WyomingConfig) -> None:

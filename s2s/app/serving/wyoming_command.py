@@ -8,6 +8,7 @@ from rich.console import Console
 
 from s2s.app.loading import close_models, load_models
 from s2s.app.serving.command import for_several, model_names
+from s2s.app.serving.satellite import satellite_beside, satellite_words, serve_satellite
 from s2s.app.serving.wyoming import check_wyoming, tell_wyoming, wyoming_server
 from s2s.app.signals import handled
 from s2s.config.schema import Config
@@ -19,8 +20,13 @@ def serve_wyoming(config: Config, store: Store) -> int:
 
     Raises:
         WyomingUnavailable, WyomingError, ValueError: it cannot be.
+        As `satellite_beside`, where a satellite is wanted.
     """
     check_wyoming(config.wyoming)
+    if config.wyoming.satellite.mode == "alone":
+        return serve_satellite(config, store)
+    if config.wyoming.satellite.mode != "off":
+        satellite_words(config)  # what is missing is told before models are loaded
     console = Console(highlight=False)
     with handled() as signals:
         started_s = time.perf_counter()
@@ -36,7 +42,7 @@ def serve_wyoming(config: Config, store: Store) -> int:
                 tell_wyoming(console, config.wyoming, server.port)
 
             server.ready = ready
-            with signals.ending(server.stop):
+            with satellite_beside(config, models.vad, console), signals.ending(server.stop):
                 server.run()
         finally:
             close_models(models)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-from s2s.core.setting import setting
+from s2s.core.setting import made_setting, setting
+from s2s.transport.wyoming.satellite.config import SatelliteConfig
 
 PRIVATE = "private"
 """In a list of who is let in: every address that is no public one, of one's own network mostly."""
@@ -39,6 +40,9 @@ class WyomingConfig:
     conversations: int = setting(64, "Conversations that are kept for more questions.")
     idle_s: float = setting(600.0, "A client that says nothing for so long is gone.")
     slow_reader_s: float = setting(15.0, "So is one that takes nothing for so long.")
+    satellite: SatelliteConfig = made_setting(
+        SatelliteConfig, "This machine's microphone and loudspeaker, for Home Assistant."
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65_535:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from wyoming.info import (
     AsrModel,
     AsrProgram,
@@ -30,7 +32,7 @@ def described(services: WyomingServices) -> Info:
         asr=[_asr(services)],
         tts=[_tts(services)],
         handle=[_handle(services)],
-        wake=[_wake(services)] if services.wake_words else [],
+        wake=[wake_program(services.wake_words)] if services.wake_words else [],
     )
 
 
@@ -100,7 +102,8 @@ def _handle(services: WyomingServices) -> HandleProgram:
     )
 
 
-def _wake(services: WyomingServices) -> WakeProgram:
+def wake_program(names: Iterable[str]) -> WakeProgram:
+    """These wake words."""
     models = [
         WakeModel(
             name=name,
@@ -111,7 +114,7 @@ def _wake(services: WyomingServices) -> WakeProgram:
             languages=["en"],
             phrase=name.replace("_", " "),
         )
-        for name in services.wake_words
+        for name in names
     ]
     return WakeProgram(
         name=PROGRAM,

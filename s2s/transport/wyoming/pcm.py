@@ -17,15 +17,20 @@ MOST_CHANNELS = 8
 
 
 class PcmStream:
-    """What a client's microphone hears; its format may change within."""
+    """Sound that comes in chunks; its format may change within.
 
-    def __init__(self) -> None:
+    Args:
+        rate_hz: at which it is wanted.
+    """
+
+    def __init__(self, rate_hz: int = PIPELINE_HZ) -> None:
+        self._rate_hz = rate_hz
         self._format: tuple[int, int, int] | None = None
-        self._resampler = Resampler(PIPELINE_HZ, PIPELINE_HZ)
+        self._resampler = Resampler(rate_hz, rate_hz)
         self._rest = b""
 
     def push(self, event: Event) -> Block:
-        """The sound of an `audio-chunk`, float32 [samples at 16 kHz].
+        """The sound of an `audio-chunk`, float32 [samples].
 
         Raises:
             WireFault: its format cannot be.
@@ -33,7 +38,7 @@ class PcmStream:
         found = _format(event)
         if found != self._format:
             self._format, self._rest = found, b""
-            self._resampler = Resampler(found[0], PIPELINE_HZ)
+            self._resampler = Resampler(found[0], self._rate_hz)
         _, width, channels = found
         data = self._rest + (event.payload or b"")
         whole = len(data) - len(data) % (width * channels)

@@ -37,7 +37,7 @@ from s2s.core.audio import PIPELINE_HZ, Block, from_int16, read_wav, resample
 from s2s.models.store import Store
 from s2s.stt.sherpa import SherpaConfig
 from s2s.transport.wyoming.config import WyomingConfig
-from s2s.transport.wyoming.server import WyomingError
+from s2s.transport.wyoming.port import WyomingError
 from tests.support.recordings import DATA
 from tests.support.wyoming import as_events, exchange, wyoming_served
 

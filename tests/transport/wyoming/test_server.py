@@ -12,7 +12,8 @@ from wyoming.error import Error
 from wyoming.ping import Ping
 
 from s2s.transport.wyoming.config import WyomingConfig
-from s2s.transport.wyoming.server import WyomingError, WyomingServer
+from s2s.transport.wyoming.port import WyomingError
+from s2s.transport.wyoming.server import WyomingServer
 from tests.support.wyoming import WAIT_S, exchange, fake_wyoming, wyoming_served
 
 

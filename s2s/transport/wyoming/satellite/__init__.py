@@ -1,0 +1,1 @@
+"""A Wyoming satellite: microphone and loudspeaker of this machine for Home Assistant."""
