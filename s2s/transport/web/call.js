@@ -1,7 +1,7 @@
 // A call to the server over WebRTC: what is said and heard as sound, which the browser keeps free of
 // echo and whole where packets are lost, and a channel of events beside it.
 
-const CONNECT_MS = 3000; // longer is no connection: the socket takes over
+const CONNECT_MS = 3000; // longer is no connection: docs/decisions/the-page-calls-first.md
 const BROKEN_MS = 2500; // a connection may hold its breath for so long
 const TICK_MS = 50;
 const CHANNEL = "oai-events";

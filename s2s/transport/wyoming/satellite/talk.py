@@ -2,8 +2,9 @@
 is said behind it, plays the answer, and is interrupted.
 
 Home Assistant runs the pipeline; what it wants of a satellite is in the official package's
-`wyoming.satellite`, `wyoming.pipeline` and `wyoming.snd`. Time is counted in samples. For one
-thread; knows no socket and no sound card.
+`wyoming.satellite`, `wyoming.pipeline` and `wyoming.snd`, what is decided here instead in
+docs/decisions/the-satellite-decides-here.md. Time is counted in samples. For one thread; knows no
+socket and no sound card.
 """
 
 from __future__ import annotations
