@@ -169,19 +169,27 @@ class _TimedCall:
         self._client = client
         self._playback: ServerPlayback | None = None
         self._sounded = False
-        self._track = AnswerTrack(self._frame)
+        self._track = AnswerTrack()
 
     def attach(self, playback: ServerPlayback, hear: Callable[[Block], bool]) -> None:
         self._playback = playback
+        playback.on_sound = self._track.wake
+        self._track.attach(self)
 
-    def _frame(self) -> Block | None:
+    @property
+    def playing(self) -> bool:
+        return self._playback is not None and self._playback.playing
+
+    def frame(self) -> Block | None:
+        """What leaves, which is noted."""
         frame = None if self._playback is None else self._playback.frame()
-        self._sounded = frame is not None
+        self._sounded = self._sounded or frame is not None
         return frame
 
     async def take(self) -> None:
         """Take packets until it is cancelled."""
         while True:
+            self._sounded = False
             await self._track.recv()
             if self._sounded:
                 self._client.times.sent_s.append(time.perf_counter())

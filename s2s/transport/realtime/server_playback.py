@@ -16,9 +16,12 @@ import numpy as np
 from s2s.core.audio import Block, Resampler, empty
 
 CALL_HZ = 48_000
-"""Of the sound of calls: Opus knows no other."""
+"""Opus counts time in its samples."""
 FRAME_SAMPLES = 960
 """20 ms of it."""
+FRAMES_PER_S = 50
+OPUS_HZ = (8_000, 12_000, 16_000, 24_000, CALL_HZ)
+"""Rates that it takes: a voice of one of them is not resampled."""
 
 
 class CallSound(Protocol):
@@ -59,20 +62,21 @@ class _Track:
     resampler: Resampler
     blocks: deque[Block] = field(default_factory=deque[Block])
     pending: Block = field(default_factory=empty)
-    """Float32 [samples] at 48 kHz."""
+    """Float32 [samples] at the rate of what leaves."""
     taken: int = 0
     """Samples handed on to it."""
-    left_48k: int = 0
+    sent: int = 0
+    """Samples that have left, at their rate."""
     reported: int = 0
     whole: bool = False
     """No more will come."""
     flushed: bool = False
 
-    def fill(self) -> None:
-        """Have a frame ready, as far as there is sound for it."""
-        while len(self.pending) < FRAME_SAMPLES and self.blocks:
+    def fill(self, samples: int) -> None:
+        """Have so many samples ready, as far as there is sound for them."""
+        while len(self.pending) < samples and self.blocks:
             self._append(self.resampler.push(self.blocks.popleft()))
-        if len(self.pending) < FRAME_SAMPLES and self.whole and not self.flushed:
+        if len(self.pending) < samples and self.whole and not self.flushed:
             self.flushed = True
             self._append(self.resampler.flush())
 
@@ -96,6 +100,9 @@ class ServerPlayback:
         tell: Callable[[PlaybackChange], None],
     ) -> None:
         self.rate_hz = rate_hz
+        self.frame_hz = next((hz for hz in OPUS_HZ if hz >= rate_hz), CALL_HZ)
+        """Of what leaves."""
+        self._frame_samples = self.frame_hz // FRAMES_PER_S
         self._on_left = on_left
         self._tell = tell
         self._tracks: deque[_Track] = deque()
@@ -115,7 +122,7 @@ class ServerPlayback:
             self._on_left(len(block))
             return
         if not self._tracks or self._tracks[-1].response_id != response_id:
-            self._tracks.append(_Track(response_id, Resampler(self.rate_hz, CALL_HZ)))
+            self._tracks.append(_Track(response_id, Resampler(self.rate_hz, self.frame_hz)))
         track = self._tracks[-1]
         track.blocks.append(block)
         track.taken += len(block)
@@ -130,11 +137,12 @@ class ServerPlayback:
                 track.whole = True
 
     def frame(self) -> Block | None:
-        """The next 20 ms, float32 [960] at 48 kHz, which leave now; None where they are silent."""
+        """The next 20 ms, float32 [samples] at `frame_hz`, which leave now; None where they are
+        silent."""
         while self._tracks:
             track = self._tracks[0]
-            track.fill()
-            if len(track.pending) >= FRAME_SAMPLES or (track.flushed and len(track.pending)):
+            track.fill(self._frame_samples)
+            if len(track.pending) >= self._frame_samples or (track.flushed and len(track.pending)):
                 return self._leave(track)
             if not track.flushed and (len(self._tracks) == 1 or not track.whole):
                 return None  # more of it is still being made
@@ -155,17 +163,18 @@ class ServerPlayback:
         return cuts
 
     def _leave(self, track: _Track) -> Block:
-        if not track.left_48k:
+        samples = self._frame_samples
+        if not track.sent:
             self._tell(PlaybackChange("started", track.response_id))
-        frame, track.pending = track.pending[:FRAME_SAMPLES], track.pending[FRAME_SAMPLES:]
-        track.left_48k += len(frame)
+        frame, track.pending = track.pending[:samples], track.pending[samples:]
+        track.sent += len(frame)
         self._report(track, self._left(track))
-        if len(frame) == FRAME_SAMPLES:
+        if len(frame) == samples:
             return frame
-        return np.concatenate([frame, np.zeros(FRAME_SAMPLES - len(frame), np.float32)])
+        return np.concatenate([frame, np.zeros(samples - len(frame), np.float32)])
 
     def _left(self, track: _Track) -> int:
-        return min(track.taken, track.left_48k * self.rate_hz // CALL_HZ)
+        return min(track.taken, track.sent * self.rate_hz // self.frame_hz)
 
     def _report(self, track: _Track, left: int) -> None:
         if left > track.reported:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from s2s.core.audio import Block
 from s2s.transport.realtime.server_playback import (
-    CALL_HZ,
-    FRAME_SAMPLES,
+    FRAMES_PER_S,
+    OPUS_HZ,
     PlaybackChange,
     ServerPlayback,
     SoundCut,
@@ -58,10 +58,10 @@ def test_an_answer_leaves_frame_by_frame_and_its_beginning_and_end_are_told() ->
     frames += played.frames()
     assert played.told == [("started", "a"), ("stopped", "a")]
     assert played.left == 5 * FRAME
-    assert {len(frame) for frame in frames} == {FRAME_SAMPLES}
+    assert {len(frame) for frame in frames} == {FRAME}
     assert not played.playback.playing
     heard = np.concatenate(frames)
-    assert abs(len(heard) - 5 * FRAME_SAMPLES) <= FRAME_SAMPLES
+    assert abs(len(heard) - 5 * FRAME) <= FRAME
     assert float(np.abs(heard).max()) == pytest.approx(1.0, abs=0.05)
 
 
@@ -130,8 +130,13 @@ def test_all_that_comes_leaves_or_is_cut(rate_hz: int, sizes: list[int], frames:
     played = Played(rate_hz)
     for size in sizes:
         played.playback.play("a", hum(size))
-    left = len(played.frames(frames))
+    frame_hz = played.playback.frame_hz
+    assert frame_hz in OPUS_HZ
+    assert rate_hz <= frame_hz
+    leaving = played.frames(frames)
+    assert {len(frame) for frame in leaving} <= {frame_hz // FRAMES_PER_S}
+    left = len(leaving)
     cuts = played.playback.clear()
     assert played.left == sum(sizes)
     if cuts:
-        assert cuts[0].left == min(sum(sizes), left * FRAME_SAMPLES * rate_hz // CALL_HZ)
+        assert cuts[0].left == min(sum(sizes), left * rate_hz // FRAMES_PER_S)

@@ -10,13 +10,21 @@ import pytest
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from av import AudioCodecContext, AudioFrame, Packet
 
-from s2s.core.audio import Block, from_int16, to_int16
+from s2s.core.audio import Block, from_int16, resample, to_int16
 from s2s.testing.simulator import tone
-from s2s.transport.realtime.server_playback import CALL_HZ, FRAME_SAMPLES, ServerPlayback
+from s2s.transport.realtime.server_playback import (
+    CALL_HZ,
+    FRAME_SAMPLES,
+    OPUS_HZ,
+    ServerPlayback,
+)
 from s2s.transport.webrtc.tracks import (
+    LONG_SILENCE,
+    PACKET_SAMPLES,
     SILENT_EVERY,
     SILENT_PACKET,
-    TAIL_FRAMES,
+    TAIL_PACKETS,
+    TOGETHER,
     AnswerTrack,
     OpusVoice,
     VoiceOfClient,
@@ -37,40 +45,96 @@ def decoded(packets: Sequence[bytes]) -> Block:
     return from_int16(np.concatenate(pcm))
 
 
-def test_a_voice_is_opus_and_silence_costs_no_encoding() -> None:
-    voice = OpusVoice()
-    assert voice.packet(None) == SILENT_PACKET
-    sound = hum(20)
-    said = [
-        voice.packet(sound[at : at + FRAME_SAMPLES]) for at in range(0, len(sound), FRAME_SAMPLES)
-    ]
-    tail = [voice.packet(None) for _ in range(TAIL_FRAMES + 2)]
-    assert tail[-1] == tail[-2] == SILENT_PACKET
-    assert SILENT_PACKET not in tail[:TAIL_FRAMES]
-    heard = decoded([*said, *tail])
-    assert len(heard) >= (20 + TAIL_FRAMES) * FRAME_SAMPLES
-    assert float(np.abs(heard[: 20 * FRAME_SAMPLES]).max()) == pytest.approx(0.5, abs=0.1)
+@pytest.mark.parametrize("rate_hz", OPUS_HZ)
+def test_a_voice_of_any_rate_of_opus_is_heard(rate_hz: int) -> None:
+    voice = OpusVoice(rate_hz)
+    each = voice.packet_samples
+    assert each == rate_hz // 25
+    sound = resample(hum(20), CALL_HZ, rate_hz)[: 10 * each]
+    said = [voice.packet(sound[at : at + each]) for at in range(0, len(sound), each)]
+    tail = [voice.packet(np.zeros(each, np.float32)) for _ in range(TAIL_PACKETS)]
+    heard = decoded([*said, *tail, SILENT_PACKET])
+    assert len(heard) >= (10 + TAIL_PACKETS) * PACKET_SAMPLES
+    assert float(np.abs(heard[: 10 * PACKET_SAMPLES]).max()) == pytest.approx(0.5, abs=0.1)
     assert float(np.abs(heard[-FRAME_SAMPLES:]).max()) < 0.01
     assert float(np.abs(decoded([SILENT_PACKET] * 5)).max()) == 0.0
 
 
-def test_packets_leave_each_20_ms_with_their_time_and_few_in_silence() -> None:
-    frames = iter([None, None, *[hum(1)] * 3])
+class Source:
+    """Frames that leave one after another; None: it is being made."""
+
+    def __init__(self, frames: Sequence[Block | None]) -> None:
+        self.frames = list(frames)
+
+    @property
+    def playing(self) -> bool:
+        return bool(self.frames)
+
+    def frame(self) -> Block | None:
+        return self.frames.pop(0) if self.frames else None
+
+
+def times(packets: Sequence[Packet]) -> list[int]:
+    """In packets' lengths."""
+    assert all((packet.pts or 0) % PACKET_SAMPLES == 0 for packet in packets)
+    return [(packet.pts or 0) // PACKET_SAMPLES for packet in packets]
+
+
+def test_packets_leave_each_40_ms_with_their_time_and_few_in_silence() -> None:
+    source = Source([None, None, *[hum(1)] * 6])
 
     async def main() -> list[int]:
         loop = asyncio.get_running_loop()
-        track = AnswerTrack(lambda: next(frames, None))
+        track = AnswerTrack()
+        track.attach(source)
         began_s = loop.time()
-        packets = [await track.recv() for _ in range(11)]
-        assert loop.time() - began_s >= 2 * SILENT_EVERY * 0.02 - 0.001
+        packets = [await track.recv() for _ in range(9)]
+        silent_s = 2 * SILENT_EVERY / CALL_HZ
+        assert loop.time() - began_s >= 7 * 0.04 + silent_s - 0.001
         track.stop()
         with pytest.raises(MediaStreamError):
             await track.recv()
-        return [packet.pts or 0 for packet in packets]
+        return times(packets)
 
-    said = range(2, 5 + TAIL_FRAMES)
-    silent = (SILENT_EVERY, 2 * SILENT_EVERY)
-    assert asyncio.run(main()) == [number * FRAME_SAMPLES for number in (0, *said, *silent)]
+    # silence until it is made, three packets of sound, and their tail
+    said = range(2, 5 + TAIL_PACKETS)
+    each = SILENT_EVERY // PACKET_SAMPLES
+    silent = (said[-1] + each, said[-1] + 2 * each)
+    assert asyncio.run(main()) == [0, *said, *silent]
+
+
+def test_what_comes_in_silence_leaves_at_once() -> None:
+    """And its time is that of the clock: silence takes the time that it takes."""
+
+    class Stepped(asyncio.SelectorEventLoop):
+        """A loop whose clock stands still but for what is told."""
+
+        now_s = 100.0
+
+        def time(self) -> float:
+            return self.now_s
+
+    async def main(loop: Stepped) -> None:
+        source = Source([])
+        track = AnswerTrack()
+        track.attach(source)
+        assert bytes(await track.recv()) == SILENT_PACKET
+        waiting = asyncio.ensure_future(track.recv())
+        loop.now_s += 0.1
+        await asyncio.sleep(0)  # the track looks, and rests
+        await asyncio.sleep(0)
+        loop.now_s += 0.033
+        source.frames += [hum(1)] * 2
+        track.wake()
+        packet = await waiting
+        assert bytes(packet) != SILENT_PACKET
+        assert packet.pts == round(0.133 * CALL_HZ)
+
+    loop = Stepped()
+    try:
+        loop.run_until_complete(main(loop))
+    finally:
+        loop.close()
 
 
 def test_who_was_held_up_sends_nothing_in_a_heap() -> None:
@@ -83,7 +147,8 @@ def test_who_was_held_up_sends_nothing_in_a_heap() -> None:
             return super().time() + self.ahead_s
 
     async def main(loop: Late) -> float:
-        track = AnswerTrack(lambda: hum(1))
+        track = AnswerTrack()
+        track.attach(Source([hum(1)] * 20))
         await track.recv()
         loop.ahead_s += 10.0
         await track.recv()
@@ -94,7 +159,7 @@ def test_who_was_held_up_sends_nothing_in_a_heap() -> None:
 
     loop = Late()
     try:
-        assert loop.run_until_complete(main(loop)) >= 3 * 0.02 - 0.001
+        assert loop.run_until_complete(main(loop)) >= 3 * 0.04 - 0.001
     finally:
         loop.close()
 
@@ -138,6 +203,29 @@ def test_what_the_client_says_is_heard_at_16_khz_without_its_gaps() -> None:
     inner = np.abs(joined[1_000:-1_000])
     level = inner[: len(inner) // 100 * 100].reshape(-1, 100).max(axis=1)
     assert float(level.min()) > 0.25
+
+
+def test_a_long_silence_is_heard_some_frames_at_a_time_and_a_word_at_once() -> None:
+    heard: list[int] = []
+
+    def hear(sound: Block) -> bool:
+        heard.append(len(sound))
+        return True
+
+    voice = VoiceOfClient()
+    voice.attach(hear)
+    still = LONG_SILENCE // FRAME_SAMPLES
+    quiet = [(number, 0.001 * hum(1)) for number in range(still + 3 * TOGETHER)]
+    asyncio.run(voice.listen(Frames(quiet)))
+    each = FRAME_SAMPLES // 3
+    assert heard[still - 2] == each, "a pause is heard as it comes"
+    assert heard[still:] == [TOGETHER * each] * (len(heard) - still)
+    assert sum(heard) == pytest.approx(len(quiet) * each, abs=2 * each)
+    heard.clear()
+    number = quiet[-1][0] + 1
+    words = [(number, 0.001 * hum(1)), (number + 1, hum(1)), (number + 2, hum(1))]
+    asyncio.run(voice.listen(Frames(words)))
+    assert heard == [2 * each, each]
 
 
 def test_a_call_is_silent_until_its_session_is_there() -> None:
