@@ -18,6 +18,7 @@ from aiortc.mediastreams import MediaStreamTrack
 
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.webrtc.channel import ChannelSocket
+from s2s.transport.webrtc.packet_order import order_packets
 from s2s.transport.webrtc.tracks import WebRtcSound
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class PeerCall:
         self.socket = socket
         self.sound = WebRtcSound()
         self._serve = serve
+        order_packets()
         servers = [RTCIceServer(urls=list(config.ice_servers))] if config.ice_servers else []
         self._peer = RTCPeerConnection(RTCConfiguration(iceServers=servers))
         self._opened = asyncio.Event()
