@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +15,12 @@ import pytest
 
 from s2s.core.audio import Block
 from s2s.testing.simulator import tone
-from s2s.transport.server import app
 from tests.support.browser import CALLED_HZ, Browsers, called, played
 from tests.support.lossy_relay import LossyRelay
 from tests.support.scripted_server import scripted_server
 
 if TYPE_CHECKING:
+    from av import AudioFrame
     from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
@@ -70,9 +72,22 @@ def loud_s(sound: Block, rate_hz: int) -> float:
     return float(np.count_nonzero(np.abs(sound) > 0.01)) / rate_hz
 
 
-def test_one_speaks_and_hears_the_answer_in_a_call(browsers: Browsers, url: str) -> None:
+def test_one_speaks_and_hears_the_answer_in_a_call(
+    browsers: Browsers, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In packets of 40 ms both ways, as the browser was asked for."""
     from playwright.sync_api import expect
 
+    from s2s.transport.webrtc.tracks import VoiceOfClient
+
+    lengths: list[int] = []
+    heard = VoiceOfClient.heard
+
+    def noted(voice: VoiceOfClient, frame: AudioFrame) -> None:
+        lengths.append(frame.samples)
+        heard(voice, frame)
+
+    monkeypatch.setattr(VoiceOfClient, "heard", noted)
     page = browsers.open(url, microphone=says(1.0))
     talk(page, "WebRTC")
     expect(page.locator(".line.you .said")).to_have_text("what time is it", timeout=SLOW_MS)
@@ -80,7 +95,8 @@ def test_one_speaks_and_hears_the_answer_in_a_call(browsers: Browsers, url: str)
     expect(page.locator("#state")).to_have_text("Listening", timeout=SLOW_MS)
     expect(page.locator("#latency")).to_have_text(re.compile(r"Answered after \d"))
     assert loud_s(called(page), CALLED_HZ) > 0.3
-    assert not len(played(page))
+    assert loud_s(played(page), 24_000) == 0
+    assert set(lengths[-50:]) == {1920}
     assert not page.locator(".line.cut").count()
 
 
@@ -124,8 +140,13 @@ def test_muted_nothing_is_heard_and_an_end_ends_what_was_said(browsers: Browsers
     assert not page.locator(".line.you").count()
     page.get_by_role("button", name="Mute").click()
     expect(page.locator("#state")).to_have_text("Hearing you", timeout=SLOW_MS)
-    page.get_by_role("button", name="End").click()
+    page.get_by_role("button", name="End", exact=True).click()
     answered(page, "You said what time is it.")
+
+
+def found_but_aiortc(name: str) -> ModuleSpec | None:
+    """What is installed without the extra."""
+    return None if name == "aiortc" else find_spec(name)
 
 
 @pytest.mark.parametrize("absent", [True, False], ids=["no extra", "no RTCPeerConnection"])
@@ -133,7 +154,7 @@ def test_a_server_or_a_browser_without_calls_takes_the_socket(
     browsers: Browsers, monkeypatch: pytest.MonkeyPatch, *, absent: bool
 ) -> None:
     if absent:
-        monkeypatch.setattr(app, "_calls", lambda *_: None)
+        monkeypatch.setattr("importlib.util.find_spec", found_but_aiortc)
     with scripted_server() as port:
         page = browsers.open(f"http://127.0.0.1:{port}", microphone=says(1.0))
         if not absent:

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import fractions
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -21,7 +23,9 @@ from dataclasses import asdict
 
 import psutil
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
-from aiortc.mediastreams import AudioStreamTrack, MediaStreamTrack
+from aiortc.mediastreams import MediaStreamTrack
+from av import Packet
+from av.stream import Stream
 
 from s2s.bench.conditions import Conditions
 from s2s.bench.load.served import ANSWER_S
@@ -29,12 +33,45 @@ from s2s.bench.load.served import ANSWER_S
 _TURN = {"type": "response.create"}
 
 
+CALL_HZ = 48_000
+QUIET_ROOM = b"\xf8\xff\xfe"
+"""20 ms of silence as Opus; two of them are a packet of 40 ms with another first byte."""
+_PTIME = re.compile(r"^a=ptime:(\d+)", re.M)
+
+
+class QuietMicrophone(MediaStreamTrack):
+    """Sends silence, in packets as long as the server asks for. As browsers do it, which code all
+    that is heard."""
+
+    kind = "audio"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.packet_ms = 20
+        self._samples = 0
+        self._begun_s: float | None = None
+
+    async def recv(self) -> Packet[Stream]:
+        """The next packet, when it is its time."""
+        loop = asyncio.get_running_loop()
+        self._begun_s = self._begun_s or loop.time()
+        due = loop.create_future()
+        loop.call_at(self._begun_s + self._samples / CALL_HZ, due.set_result, None)
+        await due
+        double = b"\xf9" + 2 * QUIET_ROOM[1:]
+        packet = Packet(double if self.packet_ms == 40 else QUIET_ROOM)
+        packet.pts, packet.time_base = self._samples, fractions.Fraction(1, CALL_HZ)
+        self._samples += CALL_HZ * (40 if self.packet_ms == 40 else 20) // 1000
+        return packet
+
+
 class ServedCall:
     """One call, from the client's end."""
 
     def __init__(self) -> None:
         self._peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-        self._peer.addTrack(AudioStreamTrack())
+        self._microphone = QuietMicrophone()
+        self._peer.addTrack(self._microphone)
         self._channel = self._peer.createDataChannel("oai-events")
         self._begun = asyncio.Event()
         self._channel.on("message", self._told)
@@ -53,6 +90,8 @@ class ServedCall:
                 return answer.read().decode()
 
         answer = await asyncio.to_thread(ask)
+        asked = _PTIME.search(answer)
+        self._microphone.packet_ms = 20 if asked is None else int(asked[1])
         await self._peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
         await self._begun.wait()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 
@@ -35,8 +36,17 @@ Serve = Callable[[ChannelSocket, WebRtcSound], Awaitable[None]]
 """Holds the conversation of a call whose channel is open."""
 
 
+PACKET_MS = 40
+"""What a client is asked to send at a time: half of the packets of the usual 20, half of the work
+(docs/decisions/cpu-of-a-call.md)."""
+
+
 class BadOffer(ValueError):
     """What the client offers cannot be answered. The message says why."""
+
+
+_AUDIO = re.compile(r"^m=audio .*\r\n(?:c=.*\r\n)?", re.M)
+"""The lines of an answer behind which those about sound stand."""
 
 
 class PeerCall:
@@ -77,7 +87,7 @@ class PeerCall:
         except Exception as error:
             log.debug("an offer could not be answered", exc_info=error)
             raise BadOffer(f"The offer cannot be answered ({type(error).__name__}).") from error
-        return self._peer.localDescription.sdp
+        return asking_for_long_packets(self._peer.localDescription.sdp)
 
     async def run(self) -> None:
         """Its whole life, once it was answered."""
@@ -136,3 +146,8 @@ class PeerCall:
             self.hang_up()
         elif state == "disconnected":
             self._grace = asyncio.get_running_loop().call_later(GRACE_S, self.hang_up)
+
+
+def asking_for_long_packets(answer: str) -> str:
+    """An answer that wants `PACKET_MS` of sound in a packet. Clients may send others."""
+    return _AUDIO.sub(rf"\g<0>a=ptime:{PACKET_MS}\r\n", answer, count=1)

@@ -1,4 +1,7 @@
-"""`/v1/realtime/calls`: calls begun, hung up, and sockets beside them."""
+"""`/v1/realtime/calls`: calls begun, taken up, hung up, and sockets beside them.
+
+Who comes back to what: docs/decisions/the-page-calls-first.md.
+"""
 
 from __future__ import annotations
 

@@ -12,9 +12,12 @@ from aiortc import rtcrtpreceiver
 from aiortc.jitterbuffer import JitterBuffer, JitterFrame
 from aiortc.rtp import RtpPacket
 
+MOST_LATE = 80 * 48
+"""Samples behind the last frame that may come while one is missing; with more it is lost."""
 MOST_HELD = 4
-"""Packets of 20 ms that come while one is missing; then it is lost."""
+"""Packets, likewise."""
 _NUMBERS = 1 << 16
+_SAMPLES = 1 << 32
 _LATE = 100
 """A packet that is further behind begins another stream."""
 
@@ -29,6 +32,8 @@ class PacketOrder(JitterBuffer):
         super().__init__(capacity, prefetch, is_video)
         self._wanted: int | None = None
         """Number of the packet that comes next."""
+        self._passed: int | None = None
+        """Time stamp of the last frame."""
         self._held: dict[int, RtpPacket] = {}
 
     def add(self, packet: RtpPacket) -> tuple[bool, JitterFrame | None]:
@@ -41,15 +46,22 @@ class PacketOrder(JitterBuffer):
             return False, None  # it was given up, or came twice
         if _LATE < behind < _NUMBERS // 2:
             self._held.clear()
-            self._wanted = number
+            self._wanted, self._passed = number, None
         self._held[number] = packet
         if self._wanted not in self._held:
-            if len(self._held) < MOST_HELD:
+            if len(self._held) < MOST_HELD and not self._too_late(packet):
                 return False, None
             self._wanted = min(self._held, key=self._ahead)
         first = self._held.pop(self._wanted)
         self._wanted = (self._wanted + 1) % _NUMBERS
+        self._passed = first.timestamp
         return False, JitterFrame(first.payload, first.timestamp)
+
+    def _too_late(self, newest: RtpPacket) -> bool:
+        """What is missing was said too long before this."""
+        if self._passed is None:
+            return False
+        return MOST_LATE < (newest.timestamp - self._passed) % _SAMPLES < _SAMPLES // 2
 
     def _ahead(self, number: int) -> int:
         assert self._wanted is not None
@@ -59,4 +71,4 @@ class PacketOrder(JitterBuffer):
 def order_packets() -> None:
     """Have the receivers that aiortc makes from now on keep the order so; they offer no other way
     to it. Calls of this server have sound alone."""
-    rtcrtpreceiver.JitterBuffer = PacketOrder
+    rtcrtpreceiver.JitterBuffer = PacketOrder  # pyright: ignore[reportPrivateImportUsage]

@@ -32,20 +32,14 @@ class WyomingServer:
         self._threads = JobThreads(config.max_connections)
         self._conversations = Conversations(services, self._threads, config.conversations)
         self._port = WyomingPort(config, config.name, config.port, self._serve, addresses)
+        self._port.ready = lambda: self.ready()
+        self.ready: Callable[[], None] = lambda: None
+        """Called once it listens."""
 
     @property
     def port(self) -> int:
         """Once it listens."""
         return self._port.number
-
-    @property
-    def ready(self) -> Callable[[], None]:
-        """Called then."""
-        return self._port.ready
-
-    @ready.setter
-    def ready(self, call: Callable[[], None]) -> None:
-        self._port.ready = call
 
     def run(self) -> None:
         """Serve until `stop`.

@@ -56,13 +56,14 @@ def test_without_a_wake_word_it_is_told_what_to_install(monkeypatch: pytest.Monk
 def test_beside_what_is_served_it_is_there_where_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    console = Console(file=io.StringIO(), width=200)
+    written = io.StringIO()
+    console = Console(file=written, width=200)
     before = threading.active_count()
     with satellite_beside(Config(), EnergyVad(), console):
         assert threading.active_count() == before
     monkeypatch.setattr(satellite, "LocalTransport", lambda *_: Room())  # pyright: ignore
     with satellite_beside(configured(), EnergyVad(), console):
-        told = console.file.getvalue()  # pyright: ignore
+        told = written.getvalue()
         assert "it wakes at: alexa, okay nabu" in told
         port = int(told.partition(";")[0].rpartition(":")[2])
         info = Info.from_event(exchange(port, [Describe()], "info")[0])

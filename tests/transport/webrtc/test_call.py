@@ -34,6 +34,22 @@ async def offered(label: str = "oai-events") -> tuple[RTCPeerConnection, str]:
     return peer, peer.localDescription.sdp
 
 
+def test_the_client_is_asked_for_packets_of_40_ms() -> None:
+    async def main() -> str:
+        peer, sdp = await offered()
+        call = a_call(nobody)
+        answer = await call.answer(sdp)
+        await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
+        await call.close()
+        await peer.close()
+        return answer
+
+    answer = asyncio.run(main())
+    audio = next(part for part in answer.split("m=") if part.startswith("audio"))
+    assert audio.count("a=ptime:40\r\n") == 1
+    assert answer.count("a=ptime") == 1
+
+
 def test_a_client_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CONNECT_S", 0.01)
 

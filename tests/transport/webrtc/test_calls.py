@@ -171,7 +171,7 @@ def test_a_call_that_stands_still_is_gone_on_with_on_a_socket(port: int) -> None
             async with connect(url, additional_headers=headers) as socket:
                 created = json.loads(await socket.recv())
                 assert created["session"]["id"] == session_id(caller)
-                item_id = item["item"]["id"]  # pyright: ignore
+                item_id = str(item["item"]["id"])  # pyright: ignore
                 ask_for = {"type": "conversation.item.retrieve", "item_id": item_id}
                 await socket.send(json.dumps(ask_for))
                 kept = json.loads(await socket.recv())

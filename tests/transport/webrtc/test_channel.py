@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import pytest
 from aiortc import RTCDataChannel
@@ -23,6 +24,7 @@ class FakeChannel:
         self.bufferedAmount = 0
         self.bufferedAmountLowThreshold = 0
         self.readyState = "open"
+        self.transport = SimpleNamespace(state="connected")
         self.sent: list[str] = []
         self.handlers: dict[str, Callable[..., object]] = {}
 
@@ -66,6 +68,28 @@ def test_texts_come_and_go_until_the_call_is_over() -> None:
         assert await socket.receive_text() is None
         with pytest.raises(SocketGone):
             await socket.send_text("four")
+        assert socket.left_on_purpose
+
+    assert run(main) == []
+
+
+def test_a_channel_that_ends_with_its_connection_was_not_closed_on_purpose() -> None:
+    async def main(socket: ChannelSocket, channel: FakeChannel) -> None:
+        channel.transport.state = "closed"
+        channel.handlers["close"]()
+        assert socket.gone.is_set()
+        assert not socket.left_on_purpose
+
+    assert run(main) == []
+
+
+def test_a_server_that_ends_a_call_leaves_it_to_its_client_to_come_back() -> None:
+    async def main(socket: ChannelSocket, channel: FakeChannel) -> None:
+        socket.end()
+        channel.handlers["close"]()
+        assert not socket.left_on_purpose
+        socket.leave()
+        assert not socket.left_on_purpose
 
     assert run(main) == []
 

@@ -12,22 +12,30 @@ from s2s.transport.webrtc.packet_order import MOST_HELD, PacketOrder, order_pack
 FRAME = 960
 
 
-def passed(numbers: list[int], first: int = 0) -> list[tuple[int, int]]:
-    """Which frame was passed on, behind which packet: both counted from the first."""
+def passed(
+    numbers: list[int], first: int = 0, samples: int = FRAME, began: int = 0
+) -> list[tuple[int, int]]:
+    """Which frame was passed on, behind which packet: both counted from the first.
+
+    Args:
+        samples: in a packet.
+        began: the time stamp of the first.
+    """
     order = PacketOrder(16, 4)
     found: list[tuple[int, int]] = []
     for number in numbers:
         packet = RtpPacket(
             payload_type=96,
             sequence_number=(first + number) % 65_536,
-            timestamp=number * FRAME,
+            timestamp=(began + number * samples) % (1 << 32),
             payload=str(number).encode(),
         )
         pictures, frame = order.add(packet)
         assert not pictures
         if frame is not None:
-            assert frame.data == str(frame.timestamp // FRAME).encode()
-            found.append((frame.timestamp // FRAME, number))
+            passed_on = int(frame.data)
+            assert frame.timestamp == (began + passed_on * samples) % (1 << 32)
+            found.append((passed_on, number))
     return found
 
 
@@ -41,6 +49,13 @@ def test_after_a_loss_all_is_a_little_later_and_no_more() -> None:
     assert [frame for frame, _ in found] == numbers[: len(found)]
     assert all(behind - frame < MOST_HELD + 2 for frame, behind in found)
     assert len(numbers) - len(found) < MOST_HELD
+
+
+def test_longer_packets_are_waited_for_no_longer() -> None:
+    numbers = [number for number in range(100) if number not in (20, 60)]
+    found = passed(numbers, samples=2 * FRAME, began=(1 << 32) - 30 * FRAME)
+    assert [frame for frame, _ in found] == numbers[: len(found)]
+    assert max(behind - frame for frame, behind in found) == 2
 
 
 def test_packets_that_were_swapped_are_put_in_order() -> None:
@@ -73,4 +88,4 @@ def test_frames_rise_and_few_are_held(first: int, fates: list[tuple[int, bool]])
 
 def test_aiortc_s_receivers_keep_the_order_so() -> None:
     order_packets()
-    assert rtcrtpreceiver.JitterBuffer is PacketOrder
+    assert rtcrtpreceiver.JitterBuffer is PacketOrder  # pyright: ignore[reportPrivateImportUsage]

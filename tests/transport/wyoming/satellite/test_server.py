@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 
 import numpy as np
@@ -29,7 +29,7 @@ from tests.support.wyoming import WAIT_S
 
 
 @contextmanager
-def satellite(room: Room) -> Iterator[SatelliteServer]:
+def satellite(room: Room) -> Generator[SatelliteServer]:
     """On a free port, in a thread of this process."""
     config = SatelliteConfig(port=0, area="Kitchen")
     wyoming = WyomingConfig(zeroconf=False, satellite=config)
@@ -63,6 +63,12 @@ class HomeAssistant:
             self.got.append(event)
             if event.type == kind:
                 return event
+
+    async def begin(self) -> None:
+        """Have the satellite run, and know that it does."""
+        await self.client.write_event(RunSatellite().event())
+        await self.client.write_event(Ping().event())
+        await self.until("pong")
 
     async def answer(self, sound: Block) -> None:
         """Send its speech, as fast as it goes."""
@@ -108,9 +114,7 @@ def test_one_asks_and_hears_the_answer() -> None:
     room = Room()
 
     async def script(home: HomeAssistant, _port: int) -> None:
-        await home.client.write_event(RunSatellite().event())
-        await home.client.write_event(Ping().event())
-        await home.until("pong")
+        await home.begin()
         for _ in range(2):
             home.got.clear()
             room.say(np.concatenate([beep(), silence(0.3), said()]))
@@ -134,7 +138,7 @@ def test_the_newest_connection_that_wants_it_has_it() -> None:
     room = Room()
 
     async def script(first: HomeAssistant, port: int) -> None:
-        await first.client.write_event(RunSatellite().event())
+        await first.begin()
         async with AsyncTcpClient("127.0.0.1", port) as client:
             second = HomeAssistant(client)
             await client.write_event(Describe().event())
@@ -142,9 +146,7 @@ def test_the_newest_connection_that_wants_it_has_it() -> None:
             await client.write_event(PauseSatellite().event())  # it is not its own
             room.say(np.concatenate([beep(), silence(0.3)]))
             await first.until("streaming-started")
-            await client.write_event(RunSatellite().event())
-            await client.write_event(Ping().event())
-            await second.until("pong")
+            await second.begin()
             room.say(np.concatenate([beep(), silence(0.3)]))
             await second.until("streaming-started")
 
@@ -155,7 +157,7 @@ def test_without_home_assistant_it_hears_nothing() -> None:
     room = Room()
 
     async def script(home: HomeAssistant, port: int) -> None:
-        await home.client.write_event(RunSatellite().event())
+        await home.begin()
         room.say(np.concatenate([beep(), tone(1.0)]))
         await home.until("streaming-started")
         await home.client.disconnect()
@@ -164,7 +166,7 @@ def test_without_home_assistant_it_hears_nothing() -> None:
             room.say(np.concatenate([beep(), said()]))
             await client.write_event(Ping().event())
             assert (await again.until("pong")).type == again.got[0].type
-            await client.write_event(RunSatellite().event())
+            await again.begin()
             room.say(np.concatenate([silence(1.0), beep(), tone(1.0)]))
             await again.until("streaming-started")
 
