@@ -20,15 +20,18 @@ import sys
 import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import psutil
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamTrack
-from av import Packet
-from av.stream import Stream
 
 from s2s.bench.conditions import Conditions
 from s2s.bench.load.served import ANSWER_S
+
+if TYPE_CHECKING:
+    from av import Packet
+    from av.stream import Stream
 
 _TURN = {"type": "response.create"}
 
@@ -53,6 +56,8 @@ class QuietMicrophone(MediaStreamTrack):
 
     async def recv(self) -> Packet[Stream]:
         """The next packet, when it is its time."""
+        from av import Packet
+
         loop = asyncio.get_running_loop()
         self._begun_s = self._begun_s or loop.time()
         due = loop.create_future()
