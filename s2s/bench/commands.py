@@ -34,7 +34,12 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
     )
     talk.add_argument("--turns", type=int, default=24, help="questions the person asks")
     talk.add_argument("--seed", type=int, default=1, help="the conversation's random numbers")
-    talk.add_argument("--picture", type=Path, metavar="FILE", help="PNG of the first half minute")
+    talk.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="its first half minute (.png, .svg), or all of it as a page (.html)",
+    )
     talk.add_argument("--wav", type=Path, metavar="FILE", help="the conversation in stereo")
     talk.add_argument("--log", type=Path, metavar="FILE", help="its events, one a line")
     random = actions.add_parser(

@@ -6,6 +6,7 @@ told of a timeline is what was reached next, and how long that took from what wa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -39,13 +40,12 @@ def stages_of(timeline: Timeline) -> list[StageTime]:
     heard_ms = ms.get("first_played")
     if heard_ms is None:
         return []
-    order: list[Point] = list(STAGES)
-    reached = [p for p in order if p in ms and ms[p] <= heard_ms and p != "first_played"]
+    reached: list[Point] = [point for point in STAGES if ms.get(point, math.inf) <= heard_ms]
     reached.sort(key=lambda point: ms[point])
     found: list[StageTime] = []
     before = 0.0
     for point in reached:
-        if ms[point] > before:
+        if point != "first_played" and ms[point] > before:
             found.append(StageTime(point, round(ms[point] - before, 1)))
             before = ms[point]
     if heard_ms > before:

@@ -271,15 +271,16 @@ class NotedVoice:
     def capabilities(self) -> Capabilities:
         return self._inner.capabilities
 
-    @property
-    def pace(self) -> float:
+    def pace(self, language: str | None = None) -> float:
         """See `PacedSynthesizer`; as it was measured at the start, of one that is none."""
         inner = self._inner
-        return inner.pace if isinstance(inner, PacedSynthesizer) else self._real_time_factor
+        return (
+            inner.pace(language) if isinstance(inner, PacedSynthesizer) else self._real_time_factor
+        )
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         inner = self._inner
-        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice)
+        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice, language)
 
     def synthesize(
         self,

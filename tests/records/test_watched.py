@@ -65,9 +65,10 @@ class Streaming(ScriptedTranscriber):
 class Fed(ScriptedSynthesizer):
     """Takes words while they are written, and knows its pace."""
 
-    pace = 0.625
+    def pace(self, language: str | None = None) -> float:
+        return 0.625
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         return True
 
     def synthesize_written(

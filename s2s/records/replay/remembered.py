@@ -228,10 +228,14 @@ class RememberedVoice(_Remembering):
         self.capabilities = _capabilities(voice if is_mapping(voice) else {})
         self._takes_words = about.get("takes_words") is True
         pace = about.get("tts_rtf")
-        self.pace = float(pace) if isinstance(pace, int | float) else 0.0
+        self._pace = float(pace) if isinstance(pace, int | float) else 0.0
         self._phase = 0
 
-    def takes_words(self, voice: str | None = None) -> bool:
+    def pace(self, language: str | None = None) -> float:
+        """As it was measured at the start."""
+        return self._pace
+
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
         return self._takes_words
 
     def synthesize(

@@ -157,7 +157,7 @@ def test_speech_is_as_long_as_it_was_and_comes_as_quickly() -> None:
         16_000,
         ("en", "de"),
     )
-    assert (voice.pace, voice.takes_words()) == (0.5, True)
+    assert (voice.pace(), voice.takes_words()) == (0.5, True)
     chunks = [(len(c.samples), c.spoken_chars, clock.now()) for c in voice.synthesize("Hello you.")]
     assert chunks == [(800, 5, 0.5), (400, 10, 0.75)]
     loudest = [round(float(np.abs(c.samples).max()), 2) for c in voice.synthesize("Hello you.")]
