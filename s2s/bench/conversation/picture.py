@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.metrics import Point, Timeline
-from s2s.records.report.layout import Spoken, placed, rows_of
+from s2s.records.report.layout import SpokenWords, placed, rows_of
 from s2s.records.report.levels import STEP_S, levels_of
 from s2s.records.report.page import DrawnTrack, PageContent, facts_of, page
 from s2s.records.stages import STAGES, stages_of
@@ -57,7 +57,7 @@ class _Voice:
     rate_hz: int
     middle: float
     """Its height in the row."""
-    words: Sequence[Spoken]
+    words: Sequence[SpokenWords]
 
 
 def draw(path: Path, simulation: Simulation, until_s: float = 30.0) -> None:
@@ -103,9 +103,9 @@ def draw(path: Path, simulation: Simulation, until_s: float = 30.0) -> None:
 
 
 def _voices(simulation: Simulation, story: Story) -> list[_Voice]:
-    said = [Spoken(turn.began_s, turn.ended_s, turn.text) for turn in story.turns]
+    said = [SpokenWords(turn.began_s, turn.ended_s, turn.text) for turn in story.turns]
     answered = [
-        Spoken(answer.began_s, answer.ended_s or answer.began_s, answer.played or answer.text)
+        SpokenWords(answer.began_s, answer.ended_s or answer.began_s, answer.played or answer.text)
         for answer in story.answers
     ]
     transport = simulation.transport
@@ -150,7 +150,7 @@ def _draw_words(
     width_px = axes.get_window_extent().width
     px_per_s = width_px / (window_s[1] - window_s[0])
     lanes = [(voice.words, voice.middle - 0.42, 3, voice.colour) for voice in voices]
-    marks = [Spoken(mark.at_s, mark.at_s, mark.text) for mark in story.marks]
+    marks = [SpokenWords(mark.at_s, mark.at_s, mark.text) for mark in story.marks]
     lanes.append((marks, TOP, 1, MARK))
     for words, top, most_lines, colour in lanes:
         for each in placed(words, window_s, width_px, char_px=CHAR_PX, most_lines=most_lines):

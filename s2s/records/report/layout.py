@@ -17,7 +17,7 @@ NATURAL_PX = 240.0
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenWords:
     """Words, and when they were said."""
 
     at_s: float
@@ -35,7 +35,7 @@ class PlacedWords:
 
 
 def placed(
-    spoken: Iterable[Spoken],
+    spoken: Iterable[SpokenWords],
     window_s: tuple[float, float],
     width_px: float,
     *,

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.records.report.layout import LEAST_PX, Spoken, placed, rows_of, wrapped
+from s2s.records.report.layout import LEAST_PX, SpokenWords, placed, rows_of, wrapped
 
 SPOKEN = st.lists(
-    st.builds(Spoken, st.floats(0, 60), st.floats(0, 60), st.text(max_size=80)), max_size=20
+    st.builds(SpokenWords, st.floats(0, 60), st.floats(0, 60), st.text(max_size=80)), max_size=20
 )
 
 
 @given(SPOKEN, st.floats(50, 2000), st.floats(1, 20))
 def test_words_never_overlap_and_stay_in_the_picture(
-    spoken: list[Spoken], width_px: float, char_px: float
+    spoken: list[SpokenWords], width_px: float, char_px: float
 ) -> None:
     spoken.sort(key=lambda each: each.at_s)
     found = placed(spoken, (10.0, 20.0), width_px, char_px=char_px)
@@ -32,7 +32,7 @@ def test_words_never_overlap_and_stay_in_the_picture(
 
 def test_words_are_where_they_were_said() -> None:
     first, second = placed(
-        [Spoken(1.0, 2.0, "what is it"), Spoken(3.0, 4.0, "and now")],
+        [SpokenWords(1.0, 2.0, "what is it"), SpokenWords(3.0, 4.0, "and now")],
         (0.0, 10.0),
         1000.0,
         char_px=6,
@@ -42,14 +42,14 @@ def test_words_are_where_they_were_said() -> None:
 
 
 def test_words_without_room_are_left_out() -> None:
-    crowd = [Spoken(1.0 + number / 100, 1.5, "word") for number in range(10)]
+    crowd = [SpokenWords(1.0 + number / 100, 1.5, "word") for number in range(10)]
     assert len(placed(crowd, (0.0, 10.0), 1000.0, char_px=6)) == 1
-    assert placed([Spoken(30.0, 31.0, "later")], (0.0, 10.0), 1000.0, char_px=6) == []
-    assert placed([Spoken(1.0, 2.0, "before")], (5.0, 10.0), 1000.0, char_px=6) == []
+    assert placed([SpokenWords(30.0, 31.0, "later")], (0.0, 10.0), 1000.0, char_px=6) == []
+    assert placed([SpokenWords(1.0, 2.0, "before")], (5.0, 10.0), 1000.0, char_px=6) == []
 
 
 def test_words_that_go_on_from_the_row_before_are_at_its_beginning() -> None:
-    (found,) = placed([Spoken(8.0, 14.0, "a long answer")], (10.0, 20.0), 1000.0, char_px=6)
+    (found,) = placed([SpokenWords(8.0, 14.0, "a long answer")], (10.0, 20.0), 1000.0, char_px=6)
     assert found.left_px == 0.0
 
 
