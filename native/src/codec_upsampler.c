@@ -5,9 +5,10 @@
 
 #include "codec_layers.h"
 #include "codec_matmul.h"
+#include "codec_tiles.h"
 #include "matrix.h"
 
-enum { KERNEL = 7, SUMS = 4, DOTS = 4 };
+enum { DOTS = 4 };
 
 struct CodecUpsampler {
     CodecUpsamplerShape shape;
@@ -41,186 +42,21 @@ static CodecUpsampler *upsampler_of(const Worker *worker)
     return run_of(worker)->upsampler;
 }
 
-/* --- convolutions by Winograd tiles ----------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
-/* The steps of a stream in groups of 2 * dilation, counted from its beginning: a tile is one step
- * of the first half of a group and the one `dilation` later. The input begins three groups ahead of
- * the output. Planes lie [tile][width]: the tile's two steps, and the four sums of these and those
- * of the following tile. */
-typedef struct {
-    int dilation, width, rows;
-    int offset; /* of the first new step in its group */
-    int groups; /* of the output */
-    const float *history, *in;
-    const Snake *activation;
-} Tiles;
-
-enum { EARLY, LATE, FIRST_SUM, PLANES = FIRST_SUM + SUMS, GROUPS_AHEAD = 3 };
-
-static int input_tiles(const Tiles *tiles)
-{
-    return (tiles->groups + GROUPS_AHEAD) * tiles->dilation;
-}
-
-static float *plane_row(const CodecUpsampler *upsampler, const Tiles *tiles, int plane, int tile)
-{
-    return upsampler->planes + ((ptrdiff_t)plane * input_tiles(tiles) + tile) * tiles->width;
-}
-
-/* Step `step` of the input, counted from its first group: one of the history, a new one, or zero
- * where no step of the output depends on it. */
-static void read_step(const Tiles *tiles, int step, float *to)
-{
-    int history = (KERNEL - 1) * tiles->dilation, at = step - history - tiles->offset;
-    size_t bytes = (size_t)tiles->width * sizeof *to;
-    if (at >= tiles->rows || at < -history)
-        memset(to, 0, bytes);
-    else if (at < 0)
-        memcpy(to, tiles->history + (ptrdiff_t)(at + history) * tiles->width, bytes);
-    else
-        snake_row(tiles->activation, tiles->in + (ptrdiff_t)at * tiles->width, tiles->width, to);
-}
-
-static void read_tile(const Tiles *tiles, int tile, float *early, float *late)
-{
-    int group = tile / tiles->dilation, step = tile + group * tiles->dilation;
-    read_step(tiles, step, early);
-    read_step(tiles, step + tiles->dilation, late);
-}
-
-static void transform_tile(
-    const CodecUpsampler *upsampler, const Tiles *tiles, int tile, const float *early,
-    const float *late)
-{
-    const float *d0 = plane_row(upsampler, tiles, EARLY, tile);
-    const float *d1 = plane_row(upsampler, tiles, LATE, tile);
-    float *sums[SUMS];
-    for (int at = 0; at < SUMS; at++) sums[at] = plane_row(upsampler, tiles, FIRST_SUM + at, tile);
-    for (int at = 0; at < tiles->width; at += LANES) {
-        floats first = load(d0 + at), second = load(d1 + at);
-        floats third = load(early + at), fourth = load(late + at);
-        store(sums[0] + at, first - third);
-        store(sums[1] + at, second + third);
-        store(sums[2] + at, third - second);
-        store(sums[3] + at, fourth - second);
-    }
-}
-
-/* A phase: all planes. A work item is one position in a group, over CHUNK / 2 groups; the tile
- * behind its last one is read for the sums only. */
-static void transform_input(Worker *worker, const Tiles *tiles)
-{
-    const CodecUpsampler *upsampler = upsampler_of(worker);
-    int groups = tiles->groups + GROUPS_AHEAD, dilation = tiles->dilation, item;
-    int chunks = ceil_div(groups, CHUNK / 2);
-    float *scratch = worker->scratch;
-    while ((item = next_item(worker, chunks * dilation)) >= 0) {
-        int chunk = item / dilation, end = groups * (chunk + 1) / chunks;
-        int group = groups * chunk / chunks, tile = group * dilation + item % dilation;
-        read_tile(
-            tiles, tile, plane_row(upsampler, tiles, EARLY, tile),
-            plane_row(upsampler, tiles, LATE, tile));
-        for (; group < end && group + 1 < groups; group++, tile += dilation) {
-            int own = group + 1 < end, following = tile + dilation;
-            float *early = own ? plane_row(upsampler, tiles, EARLY, following) : scratch;
-            float *late
-                = own ? plane_row(upsampler, tiles, LATE, following) : scratch + tiles->width;
-            read_tile(tiles, following, early, late);
-            transform_tile(upsampler, tiles, tile, early, late);
-        }
-    }
-    end_phase(worker);
-}
-
-static const struct { int sum, plane, groups_later, matrix; } terms[] = {
-    { 0, FIRST_SUM + 0, 0, 0 }, { 0, FIRST_SUM + 0, 2, 1 }, { 0, LATE, 1, 2 },
-    { 1, FIRST_SUM + 1, 0, 3 }, { 1, FIRST_SUM + 1, 2, 4 },
-    { 2, FIRST_SUM + 2, 0, 5 }, { 2, FIRST_SUM + 2, 2, 6 },
-    { 3, FIRST_SUM + 3, 0, 7 }, { 3, FIRST_SUM + 3, 2, 8 }, { 3, EARLY, 2, 2 },
-};
-
-/* Two steps from the four sums of each tile, with bias and Snake, to the new rows. */
-static void transform_output(
-    const CodecUpsampler *upsampler, const Tiles *tiles, const ResidualUnit *unit, int panel,
-    int first_tile, int count, const float *sums)
-{
-    const PackedWeights *product = &unit->winograd;
-    int first = panel * PANEL, left = product->out - first, columns = left < PANEL ? left : PANEL;
-    for (int row = 0; row < count; row++) {
-        int tile = first_tile + row;
-        int step = tile + tile / tiles->dilation * tiles->dilation - tiles->offset;
-        int late = step + tiles->dilation;
-        for (int at = 0; at < columns; at += LANES) {
-            const float *sum = sums + row * PANEL + at;
-            floats frequency = load(unit->snake_middle.frequency + first + at);
-            floats scale = load(unit->snake_middle.scale + first + at);
-            floats bias = load(product->bias + first + at), parts[SUMS];
-            for (int each = 0; each < SUMS; each++)
-                parts[each] = load(sum + each * BLOCK_ROWS * PANEL);
-            floats y0 = bias + (parts[0] + (parts[1] + parts[2]));
-            floats y1 = bias + (parts[3] + (parts[1] - parts[2]));
-            float *to = upsampler->middle + first + at;
-            if (step >= 0 && step < tiles->rows)
-                store(row_of(to, step, product->out), snake(y0, frequency, scale));
-            if (late >= 0 && late < tiles->rows)
-                store(row_of(to, late, product->out), snake(y1, frequency, scale));
-        }
-    }
-}
-
-static void multiply_tiles(Worker *worker, const Tiles *tiles, const ResidualUnit *unit)
-{
-    const CodecUpsampler *upsampler = upsampler_of(worker);
-    int width = tiles->width, item, rows = tiles->groups * tiles->dilation;
-    int panels = ceil_div(unit->winograd.out, PANEL), blocks = ceil_div(rows, BLOCK_ROWS);
-    float *sums = worker->scratch;
-    while ((item = next_item(worker, panels * blocks)) >= 0) {
-        int panel = item / blocks, block = item % blocks;
-        int first = rows * block / blocks, count = rows * (block + 1) / blocks - first;
-        const float *weights
-            = unit->winograd.panels + (ptrdiff_t)panel * WINOGRAD_MATRICES * width * PANEL;
-        for (size_t at = 0; at < sizeof terms / sizeof *terms; at++) {
-            int tile = first + terms[at].groups_later * tiles->dilation;
-            add_product_rows(
-                plane_row(upsampler, tiles, terms[at].plane, tile), width, count,
-                weights + (ptrdiff_t)terms[at].matrix * width * PANEL, width,
-                sums + terms[at].sum * BLOCK_ROWS * PANEL,
-                at == 0 || terms[at].sum != terms[at - 1].sum);
-        }
-        transform_output(upsampler, tiles, unit, panel, first, count, sums);
-    }
-    end_phase(worker);
-}
-
-/* The newest steps of the input, from the planes, into `saved`. */
-static void save_tile_history(const Worker *worker, const Tiles *tiles, float *saved)
-{
-    int history = (KERNEL - 1) * tiles->dilation, threads = pool_threads(worker->pool);
-    int end = history * (worker->thread + 1) / threads;
-    for (int at = history * worker->thread / threads; at < end; at++) {
-        int step = tiles->offset + tiles->rows + at, group = step / (2 * tiles->dilation);
-        int place = step - group * 2 * tiles->dilation, late = place >= tiles->dilation;
-        int tile = group * tiles->dilation + (late ? place - tiles->dilation : place);
-        const float *from = plane_row(upsampler_of(worker), tiles, late ? LATE : EARLY, tile);
-        memcpy(row_of(saved, at, tiles->width), from, (size_t)tiles->width * sizeof *saved);
-    }
-}
-
-/* stream [rows][width] += the residual unit of itself. `begin`: steps that came earlier in the
- * stream. */
+/* stream [frames * rows][width] += the residual unit of itself. */
 static void residual(
-    Worker *worker, const ResidualUnit *unit, float *stream, int rows, long long begin,
+    Worker *worker, const ResidualUnit *unit, float *stream, int rows, int frames,
     const float *history, float *next_history)
 {
-    int period = 2 * unit->dilation, offset = (int)(begin % period);
-    Tiles tiles = {
-        unit->dilation, unit->winograd.in, rows, offset, ceil_div(offset + rows, period), history,
-        stream, &unit->snake_in,
-    };
-    transform_input(worker, &tiles);
-    save_tile_history(worker, &tiles, next_history);
-    multiply_tiles(worker, &tiles, unit);
-    multiply(worker, &unit->pointwise, upsampler_of(worker)->middle, rows, stream, 1);
+    const CodecUpsampler *upsampler = upsampler_of(worker);
+    Tiles tiles = { .dilation = unit->dilation, .width = unit->winograd.in, .rows = rows,
+        .frames = frames, .history = history, .in = stream, .activation = &unit->snake_in };
+    tiles_place(&tiles, upsampler->planes);
+    tiles_read(worker, &tiles);
+    tiles_save_history(worker, &tiles, next_history);
+    tiles_multiply(worker, &tiles, &unit->winograd, &unit->snake_middle, upsampler->middle);
+    multiply(worker, &unit->pointwise, upsampler->middle, rows * frames, stream, 1);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -245,10 +81,9 @@ static int state_index(int block)
     return 1 + (1 + RESIDUAL_UNITS) * block;
 }
 
-/* Block `at` on `frames` frames, `position` frames after the beginning of the stream. */
+/* Block `at` on `frames` frames. */
 static void run_block(
-    Worker *worker, int at, const float *in, int frames, long long position, float *const *state,
-    float *out)
+    Worker *worker, int at, const float *in, int frames, float *const *state, float *out)
 {
     const CodecUpsamplerShape *shape = &upsampler_of(worker)->shape;
     const Block *block = shape->block + at;
@@ -260,8 +95,7 @@ static void run_block(
     for (int unit = 0; unit < RESIDUAL_UNITS; unit++) {
         part++;
         residual(
-            worker, block->units + unit, out, more * frames, position * more, state[part],
-            next_state[part]);
+            worker, block->units + unit, out, more, frames, state[part], next_state[part]);
     }
 }
 
@@ -331,7 +165,7 @@ static void job(void *work, ThreadPool *pool, int thread)
     for (int at = 0; at < shape->batched_blocks; at++) {
         if (cancelled(run, pool, thread)) return;
         run_block(
-            &worker, at, upsampler->activations[at], run->frames, run->position, run->state,
+            &worker, at, upsampler->activations[at], run->frames, run->state,
             upsampler->activations[at + 1]);
     }
     for (int frame = 0; frame < run->frames; frame++) {
@@ -342,8 +176,7 @@ static void job(void *work, ThreadPool *pool, int thread)
             = row_of(upsampler->activations[shape->batched_blocks], rows,
                 channels_of(shape, shape->batched_blocks));
         for (int at = shape->batched_blocks; at < shape->blocks; at++) {
-            run_block(
-                &worker, at, in, 1, run->position + frame, state, upsampler->activations[at + 1]);
+            run_block(&worker, at, in, 1, state, upsampler->activations[at + 1]);
             in = upsampler->activations[at + 1];
         }
         output_samples(
@@ -413,8 +246,7 @@ static void add_block_sizes(const CodecUpsamplerShape *shape, int at, BufferSize
     rows = times(rows, size_of_count(block->stride));
     for (int each = 0; each < RESIDUAL_UNITS; each++) {
         size_t dilation = size_of_count(block->units[each].dilation);
-        size_t tiles = plus(rows / 2, times(2 + GROUPS_AHEAD, dilation));
-        sizes->planes = larger(sizes->planes, buffer_of(times(PLANES, tiles), width));
+        sizes->planes = larger(sizes->planes, tiles_floats(rows, frames, dilation, width));
         sizes->middle = larger(sizes->middle, buffer_of(rows, width));
     }
 }
@@ -442,9 +274,9 @@ static size_t stream_size(const CodecUpsamplerShape *shape, int at)
 
 static size_t scratch_size(const CodecUpsamplerShape *shape)
 {
-    size_t size = SUMS * BLOCK_ROWS * PANEL;
+    size_t size = 0;
     for (int at = 1; at <= shape->blocks; at++)
-        size = larger(size, times(2, size_of_count(channels_of(shape, at))));
+        size = larger(size, tiles_scratch(size_of_count(channels_of(shape, at))));
     return size;
 }
 

@@ -2,10 +2,7 @@
  *
  * Values lie time first, [steps][width], and every width is padded with zeros to a multiple
  * of CODEC_PAD, so that a causal convolution is a sum of products of one buffer at shifted rows.
- *
- * A convolution of kernel 7 is computed for two steps t and t + d at once (d its dilation), a
- * Winograd tile: taps 0 to 2 and 4 to 6 by the minimal filtering F(2, 3), which needs four products
- * instead of six, and tap 3 directly: 10 products instead of 14 (Lavin and Gray, arXiv 1509.09308).
+ * Those of kernel 7 are computed by Winograd tiles (codec_tiles.h).
  *
  * Architecture: Qwen3TTSTokenizerV2Decoder of qwen-tts 0.1.1. */
 #ifndef S2S_CODEC_UPSAMPLER_H
@@ -13,15 +10,13 @@
 
 #include "level.h"
 #include "codec_layers.h"
+#include "codec_tiles.h"
 #include "thread_pool.h"
 
-enum { RESIDUAL_UNITS = 3, WINOGRAD_MATRICES = 9 };
+enum { RESIDUAL_UNITS = 3 };
 
-/* snake_in, a dilated convolution of kernel 7, snake_middle, and a 1x1 convolution (pointwise).
- *
- * winograd: the nine matrices [in][out] of the convolution, as if of nine taps: for the sums
- * d0 - d2, d1 + d2, d2 - d1 and d3 - d1 of the four steps d that a tile sees of three taps,
- *     w0 w4 w3 | (w0+w1+w2)/2 (w4+w5+w6)/2 | (w0-w1+w2)/2 (w4-w5+w6)/2 | w2 w6  */
+/* snake_in, a dilated convolution of kernel 7 (its matrices: codec_tiles.h), snake_middle, and a 1x1
+ * convolution (pointwise). */
 typedef struct {
     int dilation;
     Snake snake_in;

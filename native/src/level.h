@@ -93,6 +93,14 @@
 #define convolve S2S_NAME(convolve)
 #define add_product_rows S2S_NAME(add_product_rows)
 
+/* codec_tiles.h */
+#define tiles_floats S2S_NAME(tiles_floats)
+#define tiles_scratch S2S_NAME(tiles_scratch)
+#define tiles_place S2S_NAME(tiles_place)
+#define tiles_read S2S_NAME(tiles_read)
+#define tiles_save_history S2S_NAME(tiles_save_history)
+#define tiles_multiply S2S_NAME(tiles_multiply)
+
 /* codec_transformer.h, codec_upsampler.h */
 #define codec_transformer_new S2S_NAME(codec_transformer_new)
 #define codec_transformer_free S2S_NAME(codec_transformer_free)

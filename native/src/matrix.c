@@ -358,23 +358,141 @@ INLINE void product_4(
     store_totals(total, count, out);
 }
 
+#if defined(WITH_AVX2)
+
+/* Rows go through in fours where there are as many: their sums of all sixteen rows of weights stay in
+ * registers, and what is broadcast or unpacked is used more than once
+ * (docs/decisions/qwen3-prefill.md). */
+enum { TOGETHER = 4 };
+#define EACH_TOGETHER UNROLLED for (int row = 0; row < TOGETHER; row++)
+#define EACH_PART UNROLLED for (int part = 0; part < PARTS; part++)
+
+/* A compiler that adds up products first has no registers left for the sums. */
+#define IN_ORDER(value) __asm__("" : "+x"(value))
+
+INLINE void product_8_together(const uint8_t *at, const Quantised *rows, int first, float *out)
+{
+    enum { GROUPS = BLOCK / GROUP };
+    int columns = rows->columns, blocks = columns / BLOCK;
+    const int8_t *x = rows->bytes + (size_t)first * (size_t)columns;
+    const float *scales = rows->scales + first * blocks;
+    const int32_t *sums = rows->sums + first * blocks;
+    floats total[PARTS][TOGETHER];
+    EACH_PART EACH_TOGETHER total[part][row] = all_floats(0);
+    for (int block = 0; block < blocks; block++, at += TILE * (BLOCK + 2), x += BLOCK) {
+        ints sum[PARTS][TOGETHER];
+        fetch(at + AHEAD, TILE * (BLOCK + 2));
+        EACH_TOGETHER EACH_PART sum[part][row] = all_ints(-ZERO_POINT * sums[row * blocks + block]);
+        EACH_GROUP(GROUPS)
+        {
+            weights of[PARTS];
+            EACH_PART of[part]
+                = to_weights(load_bytes(at + (size_t)(group * TILE + part * LANES) * GROUP));
+            EACH_TOGETHER EACH_PART
+            {
+                sum[part][row]
+                    = dot_weights(sum[part][row], of[part], x + row * columns + group * GROUP);
+                IN_ORDER(sum[part][row]);
+            }
+        }
+        EACH_PART
+        {
+            floats scale = halves(at + TILE * BLOCK + 2 * part * LANES);
+            EACH_TOGETHER total[part][row] = add_product(total[part][row],
+                to_floats(sum[part][row]), scale * all_floats(scales[row * blocks + block]));
+        }
+    }
+    EACH_PART EACH_TOGETHER store(out + row * TILE + part * LANES, total[part][row]);
+}
+
+INLINE void add_nibbles(pairs sum[PARTS], const bytes of[PARTS], const int8_t *four)
+{
+    EACH_PART
+    {
+        sum[part] = dot_nibbles(sum[part], of[part], four);
+        IN_ORDER(sum[part]);
+    }
+}
+
+INLINE void product_4_together(const uint8_t *at, const Quantised *rows, int first, float *out)
+{
+    enum { GROUPS = BLOCK / GROUP / 2 };
+    int columns = rows->columns, blocks = columns / BLOCK;
+    const int8_t *x = rows->bytes + (size_t)first * (size_t)columns;
+    const float *scales = rows->scales + first * blocks;
+    const float *offsets = rows->offsets + first * blocks;
+    floats total[PARTS][TOGETHER];
+    EACH_PART EACH_TOGETHER total[part][row] = all_floats(0);
+    for (int block = 0; block < blocks; block++, at += TILE * (BLOCK / 2 + 4), x += BLOCK) {
+        pairs sum[TOGETHER][PARTS];
+        fetch(at + AHEAD, TILE * (BLOCK / 2 + 4));
+        EACH_PART EACH_TOGETHER sum[row][part] = no_pairs();
+        EACH_GROUP(GROUPS)
+        {
+            const uint8_t *both = at + (size_t)(group * TILE * GROUP);
+            const int8_t *four = x + group * GROUP;
+            bytes of[PARTS];
+            EACH_PART of[part] = low_nibbles(load_bytes(both + part * LANES * GROUP));
+            EACH_TOGETHER add_nibbles(sum[row], of, four + row * columns);
+            EACH_PART of[part] = high_nibbles(load_bytes(both + part * LANES * GROUP));
+            EACH_TOGETHER add_nibbles(sum[row], of, four + BLOCK / 2 + row * columns);
+        }
+        EACH_PART
+        {
+            floats scale = halves(at + TILE * BLOCK / 2 + 2 * part * LANES);
+            floats offset = halves(at + TILE * BLOCK / 2 + 2 * TILE + 2 * part * LANES);
+            EACH_TOGETHER
+            {
+                total[part][row] = add_product(total[part][row], to_floats(sum_pairs(sum[row][part])),
+                    scale * all_floats(scales[row * blocks + block]));
+                total[part][row] = add_product(
+                    total[part][row], offset, all_floats(offsets[row * blocks + block]));
+            }
+        }
+    }
+    EACH_PART EACH_TOGETHER store(out + row * TILE + part * LANES, total[part][row]);
+}
+
+static void products_together(const Matrix *matrix, const uint8_t *at, const Quantised *rows,
+    int first, float *out)
+{
+    if (matrix->bits == 8)
+        product_8_together(at, rows, first, out);
+    else
+        product_4_together(at, rows, first, out);
+}
+
+#endif
+
 /* One copy a number of rows, so that all sums stay in registers. */
+#define PRODUCT_OF(rows_of, product)                                                               \
+    case rows_of: product(at, rows, first, rows_of, out); break
+#if defined(WITH_AVX2) /* the others go through together */
+#define MORE_THAN_THREE(product)
+#else
+#define MORE_THAN_THREE(product)                                                                   \
+    PRODUCT_OF(4, product);                                                                        \
+    PRODUCT_OF(5, product);                                                                        \
+    PRODUCT_OF(6, product);                                                                        \
+    PRODUCT_OF(7, product);                                                                        \
+    PRODUCT_OF(8, product)
+#endif
 #define FOR_EACH_COUNT(product)                                                                    \
     switch (count) {                                                                               \
-    case 1: product(at, rows, first, 1, out); break;                                               \
-    case 2: product(at, rows, first, 2, out); break;                                               \
-    case 3: product(at, rows, first, 3, out); break;                                               \
-    case 4: product(at, rows, first, 4, out); break;                                               \
-    case 5: product(at, rows, first, 5, out); break;                                               \
-    case 6: product(at, rows, first, 6, out); break;                                               \
-    case 7: product(at, rows, first, 7, out); break;                                               \
-    default: product(at, rows, first, 8, out); break;                                              \
+        PRODUCT_OF(1, product);                                                                    \
+        PRODUCT_OF(2, product);                                                                    \
+        PRODUCT_OF(3, product);                                                                    \
+        MORE_THAN_THREE(product);                                                                  \
     }
 
 void tile_product(
     const Matrix *matrix, int tile, const Quantised *rows, int first, int count, float *out)
 {
     const uint8_t *at = matrix->data + (size_t)tile * matrix->tile_bytes;
+#if defined(WITH_AVX2)
+    for (; count >= TOGETHER; count -= TOGETHER, first += TOGETHER, out += TOGETHER * TILE)
+        products_together(matrix, at, rows, first, out);
+#endif
     if (matrix->bits == 8) {
         FOR_EACH_COUNT(product_8)
     } else {

@@ -474,6 +474,16 @@ static int grow_scores(Transformer *transformer, int capacity)
     return 1;
 }
 
+/* Positions of the next pass, of `left`: passes are about as long, for a short one reads all weights
+ * too. */
+static int rows_of_pass(int left)
+{
+    enum { STEP = 4 }; /* what products take at once, or a part of it */
+    int passes = (left + BATCH - 1) / BATCH, rows = (left + passes - 1) / passes;
+    rows = (rows + STEP - 1) / STEP * STEP;
+    return rows < left ? rows : left;
+}
+
 int transformer_forward(
     Transformer *transformer, KvCache *cache, const float *in, int count, float *out)
 {
@@ -487,7 +497,7 @@ int transformer_forward(
         return -2;
     }
     for (int done = 0; done < count;) {
-        int rows = count - done < BATCH ? count - done : BATCH;
+        int rows = rows_of_pass(count - done);
         size_t offset = (size_t)done * (size_t)shape->hidden;
         ForwardPass pass = { transformer, cache, in + offset, out + offset, rows };
         int counters = shape->layers * PHASES * pool_threads(transformer->pool);

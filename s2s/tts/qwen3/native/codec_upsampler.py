@@ -1,7 +1,7 @@
 """The upsampling decoder of the codec on the compiled kernel: latent steps in, samples out.
 
-Convolutions of kernel 7 are computed by Winograd tiles of two steps, which saves more than a
-quarter of the products; weights lie in panels, in large pages where the system has them.
+Convolutions of kernel 7 are computed by Winograd tiles of four steps, which saves more than half
+of the products; weights lie in panels, in large pages where the system has them.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ from s2s.tts.qwen3.native.library import Functions, KernelError, bind, require
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PART = "codec-upsampler"
+
+_POINTS = ((0.0, -2.0), (1.0, -3.0), (-1.0, 9.0), (2.0, 36.0), (-2.0, -60.0), (0.5, 45 / 32))
+"""Where the polynomials of a Winograd tile are multiplied, beside infinity: each point, and the
+product of its distances to the others."""
+_FRONT = 4
+"""Taps of the first of the two polynomials that a convolution is taken for."""
+_MATRICES = 2 * len(_POINTS) + 1  # WINOGRAD_MATRICES of codec_upsampler.h
 
 
 class _Unit(Structure):
@@ -225,7 +232,9 @@ def _unit(memory: Memory, weights: UpsamplerWeights, place: tuple[int, int]) -> 
     return _Unit(
         DILATIONS[place[1]],
         memory.snake(lambda: unit().before, width),
-        memory.pack((9, width, width), lambda: (_winograd_matrices(unit().conv), unit().conv.bias)),
+        memory.pack(
+            (_MATRICES, width, width), lambda: (_winograd_matrices(unit().conv), unit().conv.bias)
+        ),
         memory.snake(angles, width),
         memory.pack((1, width, width), lambda: ([unit().matrix], unit().bias)),
     )
@@ -236,14 +245,17 @@ def _convolution(conv: Convolution) -> tuple[list[Wide], Wide]:
 
 
 def _winograd_matrices(conv: Convolution) -> list[Wide]:
-    """The nine matrices of a convolution of kernel 7, in the order of codec_upsampler.h."""
-    w = _taps(conv)
+    """The matrices of a convolution of kernel 7, in the order of codec_upsampler.h."""
+    front, back = _taps(conv)[:_FRONT], _taps(conv)[_FRONT:]
+    return [*_at_points(front), front[-1], *_at_points(back)]
+
+
+def _at_points(taps: Sequence[Wide]) -> list[Wide]:
+    """A polynomial whose coefficients are taps, at each point."""
     return [
-        w[0], w[4], w[3],
-        (w[0] + w[1] + w[2]) / 2, (w[4] + w[5] + w[6]) / 2,
-        (w[0] - w[1] + w[2]) / 2, (w[4] - w[5] + w[6]) / 2,
-        w[2], w[6],
-    ]  # fmt: skip
+        sum(tap * point**power for power, tap in enumerate(taps[1:], 1)) / apart + taps[0] / apart
+        for point, apart in _POINTS
+    ]
 
 
 def _taps(conv: Convolution) -> list[Wide]:
@@ -257,7 +269,9 @@ def _floats_needed(spec: CodecDecoderSpec) -> int:
     for block, rate in enumerate(spec.upsample_rates, 1):
         into, out = padded(block_width(spec, block)), padded(block_width(spec, block + 1))
         total += panel_floats(2 * into, rate * out) + 2 * into
-        total += len(DILATIONS) * (panel_floats(9 * out, out) + panel_floats(out, out) + 4 * out)
+        total += len(DILATIONS) * (
+            panel_floats(_MATRICES * out, out) + panel_floats(out, out) + 4 * out
+        )
     return (
         total + (2 + KERNEL) * padded(block_width(spec, len(spec.upsample_rates) + 1)) + padded(1)
     )

@@ -41,6 +41,17 @@ class Layers:
         return x + scale * np.sin(np.pi * frequency.astype(float) * x) ** 2
 
 
+def _at_points(taps: Wide) -> list[Wide]:
+    """A polynomial of matrices at each point of a tile, by its distances to the others."""
+    points = np.array([0, 1, -1, 2, -2, 0.5])
+    found = []
+    for at, point in enumerate(points):
+        powers = point ** np.arange(len(taps))
+        apart = np.prod(point - np.delete(points, at))
+        found.append((taps * powers[:, None, None]).sum(0) / apart)
+    return found
+
+
 def _unfolded(x: Wide, taps: int, dilation: int) -> Wide:
     """[rows, taps * width]: of each row those that a convolution sees, the oldest first."""
     padded = np.concatenate([np.zeros(((taps - 1) * dilation, x.shape[1])), x])
@@ -172,12 +183,8 @@ class CodecUpsampler:
         seen = layers.snake(x, f"before{name}")
         w = layers.cases.normal(_TAPS, width, width, scale=(_TAPS * width) ** -0.5).astype(float)
         bias = layers.cases.normal(width, scale=0.1)
-        matrices = [
-            w[0], w[4], w[3],
-            (w[0] + w[1] + w[2]) / 2, (w[4] + w[5] + w[6]) / 2,
-            (w[0] - w[1] + w[2]) / 2, (w[4] - w[5] + w[6]) / 2,
-            w[2], w[6],
-        ]  # fmt: skip
+        front, back = w[:4], w[4:]
+        matrices = [*_at_points(front), front[-1], *_at_points(back)]
         layers.arrays |= {
             f"winograd{name}.matrix": np.concatenate(matrices), f"winograd{name}.bias": bias,
         }  # fmt: skip
