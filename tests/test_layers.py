@@ -104,6 +104,7 @@ UNTYPED_NEIGHBOURS = {
     "stt.faster_whisper",
     "turns.torch_vad",
     "app.voices.listed",
+    "tts.backends.chattts",
     "tts.backends.hibari",
     "tts.backends.kokoro.phonemes",
     "tts.backends.mlx_audio",

@@ -191,6 +191,16 @@ BACKENDS: tuple[StageBackend, ...] = (
     ),
     StageBackend(
         stage="tts",
+        name="chattts",
+        about="ChatTTS: drawn speakers, English and Chinese; needs torch (AGPL; CC BY-NC 4.0)",
+        factory="s2s.tts.backends.chattts:ChatTts",
+        config="s2s.tts.backends.chattts:ChatTtsConfig",
+        extra="chattts",
+        requires=("ChatTTS",),
+        normalise=with_language_codes,
+    ),
+    StageBackend(
+        stage="tts",
         name="mlx-audio",
         about="mlx-audio on a Mac: Kokoro, Pocket TTS, Qwen3-TTS, CSM and others",
         factory="s2s.tts.backends.mlx_audio:MlxAudio",

@@ -26,7 +26,7 @@ NOT_NEEDED = {
     "huggingface_hub": "models of the hub alone; the message says which extra",
     "uroman": "MMS' voices that read romanised text; the message says what to install",
     "tqdm": "the hub client brings it",
-    "torch": "Pocket TTS' package brings it",
+    "torch": "the packages of Pocket TTS and ChatTTS bring it",
     "mlx": "mlx-audio and mlx-whisper bring it",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
@@ -47,7 +47,8 @@ DISTRIBUTIONS = {
 """Module -> package, where the names differ."""
 
 HEAVY = {
-    "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2", "llama_cpp",
+    "ChatTTS", "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2",
+    "llama_cpp",
     "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper",
     "pocket_tts", "pymicro_wakeword",
     "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",

@@ -53,7 +53,7 @@ def makers(
     }
 
 
-OTHERS = {"mlx-audio", "pocket"}
+OTHERS = {"chattts", "mlx-audio", "pocket"}
 """Asked the same by tests/voices, where their packages are."""
 
 

@@ -16,9 +16,33 @@ from tests.tts.test_capabilities import OTHERS
 
 VOICES = (
     OtherVoice("pocket", ["torch==2.13.0", "pocket-tts==4.0.1"]),
+    OtherVoice(
+        "chattts",
+        [
+            "torch==2.13.0",
+            "transformers==4.57.3",
+            "numba",
+            "pybase16384",
+            "loguru",
+            "einops",
+            "einx",
+            "scipy",
+            "tqdm",
+            "pyyaml",
+        ],
+        without=[
+            "chattts==0.2.5",
+            "torchaudio==2.11.1",
+            "vocos==0.1.0",
+            "encodec==0.1.1",
+            "vector-quantize-pytorch==1.32.0",
+            "torch-einops-utils==0.2.0",
+        ],
+    ),
     OtherVoice("mlx-audio", ["mlx[cpu]==0.32.4", "mlx-audio==0.6.2", "requests==2.34.2"]),
 )
-"""torch 2.13.0 is built for processors alone in the package index: a fifth of the usual size."""
+"""torch 2.13.0 is built for processors alone in the package index: a fifth of the usual size. No
+torchaudio is built for it, so ChatTTS' packages are installed without what they name."""
 
 
 @pytest.mark.voices

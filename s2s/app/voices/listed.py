@@ -91,6 +91,12 @@ def pocket(store: Store) -> Iterator[VoiceHere]:
     yield VoiceHere("--tts pocket --tts.voice FILE", "whoever is heard in the recording")
 
 
+def chattts(store: Store) -> Iterator[VoiceHere]:
+    """Every number is a speaker."""
+    del store
+    yield VoiceHere("--tts chattts --tts.voice NUMBER", "a speaker by the seed: en, zh")
+
+
 def mlx_audio(store: Store) -> Iterator[VoiceHere]:
     """Its models have their voices."""
     del store
@@ -120,6 +126,7 @@ LISTED: dict[str, Callable[[Store], Iterator[VoiceHere]]] = {
     "kokoro": kokoro,
     "mms": mms,
     "pocket": pocket,
+    "chattts": chattts,
     "mlx-audio": mlx_audio,
     "qwen3": qwen3,
     "openai": openai,
