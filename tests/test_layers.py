@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("system",),
     ("models",),
     ("config",),
+    ("tools",),
     ("turns", "stt", "llm", "tts"),
     ("transport",),
     ("session",),
@@ -85,6 +86,8 @@ TIMED_WAITS = {
     "bench.answer": "what the processor does is looked at now and then",
     "bench.peers.compare": "another engine that may hang",
     "tts.qwen3.native.compiling": "a compiler that may hang",
+    "llm.calling.own_tools": "for a tool, on a condition of the session's clock",
+    "tools.running": "likewise",
 }
 """Modules that wait until a time has passed, and why each may. No stage's work is among them."""
 

@@ -17,14 +17,17 @@ from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
 from s2s.config.schema import Config, TtsConfig
 from s2s.core.audio import BLOCK_SAMPLES, Block
+from s2s.core.clock import SystemClock
 from s2s.llm.base import ChatMessage
+from s2s.llm.calling.choosing import HeldToChoices
 from s2s.models.fetch import offline
 from s2s.models.resources import Resources
 from s2s.models.store import Store, StoreError
 from s2s.session.config import SessionConfig
-from s2s.session.models import Models
+from s2s.session.models import Models, tool_user
 from s2s.system.compute import shared
 from s2s.system.cpu import cores
+from s2s.tools.loading import load_tools
 from s2s.tts.base import Measured, Synthesizer
 from s2s.tts.text import speakable
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
@@ -108,6 +111,7 @@ def _loaded(
         notice("no end-of-turn model: silence alone decides when a turn is over")
     else:
         end_of_turn = EndOfTurn(store.path(config.models.end_of_turn))
+    tools = load_tools(config.tools)
     word = config.models.wake_word
     wake_word = None if word is None else MicroWakeModel(word)
     stt = together.start(
@@ -130,7 +134,15 @@ def _loaded(
     if own is not None:
         notice("listens to your voice alone (python -m s2s voices me --erase: to everybody)")
     models = Models(
-        vad, end_of_turn, stt.made, llm.made, tts.made, wake_word=wake_word, own_voice=own
+        vad,
+        end_of_turn,
+        stt.made,
+        llm.made,
+        tts.made,
+        wake_word=wake_word,
+        own_voice=own,
+        tools=tools,
+        held=llm.made if isinstance(llm.made, HeldToChoices) else None,
     )
     warm_up(models, config.session)
     rtf = real_time_factor(models.synthesizer)
@@ -197,6 +209,11 @@ def warm_up(models: Models, session: SessionConfig) -> None:
         models.end_of_turn.probability(_silence())
     models.transcriber.warm()
     models.chat.warm([ChatMessage("system", session.system_prompt)])
+    if models.tools is not None:
+        models.tools.connect()
+        user = tool_user(models, models.tools.open(SystemClock()))
+        if user.chooser is not None:
+            user.chooser.warm(user.tools.hints)
     models.synthesizer.warm()
     spoken = {session.language or "en", *models.synthesizer.capabilities.languages[:1]}
     for language in spoken:
@@ -208,6 +225,8 @@ def close_models(models: Models) -> None:
     models.transcriber.close()
     models.chat.close()
     models.synthesizer.close()
+    if models.tools is not None:
+        models.tools.close()
 
 
 def _silence() -> Block:

@@ -18,6 +18,7 @@ from s2s.core.setting import made_setting, setting
 
 if TYPE_CHECKING:
     from s2s.session.config import SessionConfig
+    from s2s.tools.config import ToolsConfig
     from s2s.transport.local import LocalConfig
     from s2s.transport.server.config import ServeConfig
     from s2s.transport.wyoming.config import WyomingConfig
@@ -131,6 +132,9 @@ class Config:
     stt: SttConfig = made_setting(SttConfig, "Who writes down what the person says.")
     llm: LlmConfig = made_setting(LlmConfig, "Who answers.")
     tts: TtsConfig = made_setting(TtsConfig, "Who speaks the answer.")
+    tools: ToolsConfig = made_setting(
+        Late("s2s.tools.config:ToolsConfig"), "What the assistant may do beside talking."
+    )
     audio: LocalConfig = made_setting(
         Late("s2s.transport.local:LocalConfig"), "Microphone and loudspeaker."
     )

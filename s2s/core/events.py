@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from s2s.core.items import ToolItem
 from s2s.core.messages import ResponseId, TokenUsage, TurnId
 
 ResponseStatus = Literal["completed", "cancelled", "failed", "incomplete"]
@@ -128,6 +129,14 @@ class ToolCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUsed:
+    """A tool of the session's own was called for the answer, and gave something."""
+
+    response: ResponseId
+    item: ToolItem
+
+
+@dataclass(frozen=True, slots=True)
 class NothingSpoken:
     """Nothing of the answer could be spoken; the person hears a sentence that says so."""
 
@@ -237,6 +246,7 @@ Event = (
     | ResponseStarted
     | AnswerText
     | ToolCalled
+    | ToolUsed
     | NothingSpoken
     | ResponseDone
     | TurnBegan

@@ -74,7 +74,22 @@ class OutputItem:
     status: ItemStatus = "completed"
 
 
-Item = MessageItem | CallItem | OutputItem
+@dataclass(frozen=True, slots=True)
+class ToolItem:
+    """A tool that the assistant called itself, and what it gave."""
+
+    item_id: str
+    call_id: str
+    name: str
+    arguments: str
+    """A JSON object, or what the model wrote instead."""
+    output: str
+    failed: bool = False
+    origin: str = "s2s"
+    """Who has the tool: the label of a server, or "s2s"."""
+
+
+Item = MessageItem | CallItem | OutputItem | ToolItem
 
 
 def user_item_id(turn_id: str) -> str:

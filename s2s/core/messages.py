@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal
 
 from s2s.core.answering import ResponseRequest
 from s2s.core.audio import Block
+from s2s.core.items import ToolItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,16 @@ class ResponseAsked:
     """It has a turn of its own, which is committed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Something is to be said that nobody asked for now: a timer is up."""
+
+    name: str
+    """Of the timer; "" for none."""
+    response: ResponseId
+    """It has a turn of its own, which is committed."""
+
+
 # --- llm -> turns ------------------------------------------------------------------------------
 
 
@@ -216,6 +228,14 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool of the session's own was called, and gave this. Travels in order with the text."""
+
+    item: ToolItem
+    response: ResponseId
+
+
+@dataclass(frozen=True, slots=True)
 class TtsInput:
     """A piece of the answer to be spoken."""
 
@@ -261,13 +281,19 @@ class EndOfResponse:
 # --- tts -> sender -----------------------------------------------------------------------------
 
 
+SignKind = Literal["usual", "words", "ring"]
+"""As the settings say; in words, once for each answer; as a timer rings."""
+
+
 @dataclass(frozen=True, slots=True)
 class SignOfLife:
-    """The answer takes long to start: the person hears that it is worked on. No part of it."""
+    """Something is heard before the answer, and is no part of it: it takes long to start, or it is
+    what rings."""
 
     response: ResponseId
     language: str | None
     """Of the person; None when unknown."""
+    kind: SignKind = "usual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +319,10 @@ class AudioResponseDone:
 
 SttInput = Speech | Transcript | ResponseAsked | SessionEnd
 """A transcript was typed: there is nothing to write down."""
-LlmInput = PartialTranscript | Transcript | TranscriptFailed | ResponseAsked | SessionEnd
-TtsMessage = AssistantText | ToolCall | TtsInput | SignOfLife | EndOfResponse | SessionEnd
-SenderInput = AssistantText | ToolCall | AudioOut | AudioResponseDone | SessionEnd
+LlmInput = (
+    PartialTranscript | Transcript | TranscriptFailed | ResponseAsked | Announcement | SessionEnd
+)
+TtsMessage = (
+    AssistantText | ToolCall | ToolResult | TtsInput | SignOfLife | EndOfResponse | SessionEnd
+)
+SenderInput = AssistantText | ToolCall | ToolResult | AudioOut | AudioResponseDone | SessionEnd

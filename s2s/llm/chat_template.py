@@ -29,7 +29,8 @@ class ChatTemplate:
         import jinja2
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-        self._knows_tools = "tools" in source and "tool_calls" in source
+        self.knows_tools = "tools" in source and "tool_calls" in source
+        """Models with it were trained to call tools."""
         self._tokens = {"bos_token": bos, "eos_token": eos}
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True,
@@ -62,7 +63,7 @@ class ChatTemplate:
         Raises:
             LlmError: the template refuses the conversation; in its own words.
         """
-        if not self._knows_tools:
+        if not self.knows_tools:
             messages, tools = in_words(messages, tools), ()
         try:
             return self._render(messages, answer, tools)

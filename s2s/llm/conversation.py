@@ -23,6 +23,7 @@ from s2s.core.items import (
     SoundPart,
     Speaker,
     TextPart,
+    ToolItem,
     answer_item_id,
     call_item_id,
     user_item_id,
@@ -128,6 +129,11 @@ class ConversationItems:
         """The answer wants a tool called."""
         with self._lock:
             self._entries.append(_Entry(call))
+
+    def used(self, response: ResponseId, item: ToolItem, *, shown: bool) -> None:
+        """A tool was called for the answer; `shown`: the model is to see that later."""
+        with self._lock:
+            self._entries.append(_Entry(item, shown=shown))
 
     def played(self, response: ResponseId, text: str, complete: bool) -> None:
         """The answer was heard up to `text`; of what was written all counts."""

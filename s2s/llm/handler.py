@@ -24,6 +24,7 @@ from s2s.core.markup import (
     visible_text,
 )
 from s2s.core.messages import (
+    Announcement,
     AssistantText,
     EndOfResponse,
     LlmInput,
@@ -31,8 +32,10 @@ from s2s.core.messages import (
     ResponseAsked,
     ResponseId,
     SessionEnd,
+    SignOfLife,
     TextEnding,
     ToolCall,
+    ToolResult,
     Transcript,
     TranscriptFailed,
     TtsInput,
@@ -43,6 +46,8 @@ from s2s.core.state import SessionState
 from s2s.core.work import Work
 from s2s.llm.apologies import NO_ANSWER, NOT_HEARD, apology
 from s2s.llm.base import ChatMessage, ChatModel
+from s2s.llm.calling.announcing import TIMER_IS_UP, announced
+from s2s.llm.calling.own_tools import AnswerItem, Given, OwnTools, ToolUser
 from s2s.llm.first_words import FirstWords
 from s2s.llm.history import ChatHistory
 from s2s.llm.plan import AnswerPlan, Planning, requested
@@ -115,6 +120,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._voice_languages = voice.languages
         self._on_ending = on_ending
         self._steered = steered
+        self._own: OwnTools | None = None
         self._inbox = inbox
         self._read = ""
         self._language: str | None = None
@@ -135,6 +141,11 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
         self._heard = ""
         """What was heard of it when that was looked at last."""
 
+    def call(self, tools: ToolUser) -> None:
+        """Have these tools called here for answers; before the first."""
+        call_id = None if self._steered is None else self._steered.call_id
+        self._own = OwnTools(tools, self._history, self._state, call_id)
+
     def process(self, message: LlmInput) -> Iterable[TtsMessage]:
         match message:
             case PartialTranscript():
@@ -149,6 +160,9 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                 plan = requested(message.request, self._history)
                 asked = _Asked(message.response, plan, None, self._state.clock.now())
                 return self._tell(asked, message)
+            case Announcement():
+                phrase = apology(TIMER_IS_UP, self._language, self._voice_languages)
+                return announced(message, self._plan(()), *phrase)
             case SessionEnd():
                 return (message,)
 
@@ -264,6 +278,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                 case Call():
                     call_id = self._steered.call_id() if self._steered else ""
                     yield ToolCall(part.name, part.arguments, response, call_id)
+                case SignOfLife() | ToolResult():
+                    yield part
                 case Withdrawn():
                     self._state.withdraw(response)
                     yield EndOfResponse(response, cleanup_only=True)
@@ -280,25 +296,24 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             usage=plan.usage(self._model),
         )
 
-    def _parts(self, plan: AnswerPlan) -> Iterator[TextPiece | Call | Withdrawn]:
+    def _parts(self, plan: AnswerPlan) -> Iterator[_AnswerPart]:
         """The answer in pieces to be spoken and calls of tools, in order.
 
         `Withdrawn` takes back the pieces before it: they were thinking, which nothing had told.
         """
         sentences = self._cutter()
-        markup = MarkupFilter(opens_in_thought=self._opens_in_thought)
         self._work = Work.FIRST_SOUND  # until there is something to say
         said = False
-        for item in self._items(plan, markup):
+        for item in self._answered(plan):
             self.first_words.came()
             match item:
                 case Visible():
-                    parts: list[TextPiece | Call] = [*sentences.push(item.text)]
+                    parts: list[_AnswerPart] = [*sentences.push(item.text)]
                 case Withdrawn():
                     sentences, parts = self._cutter(), []
                     if said:
                         yield item
-                case Call():
+                case Call() | SignOfLife() | ToolResult():
                     parts = [*sentences.flush(), item]
             for part in parts:
                 said = True
@@ -306,16 +321,20 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                     self._mark("first_sentence")
                     self._work = Work.TEXT_AHEAD
                 yield part
-        self._opens_in_thought = self._opens_in_thought or markup.opened_in_thought
         if not self._stale():
             for piece in sentences.flush():
                 self._mark("first_sentence")
                 yield piece
 
-    def _items(
-        self, plan: AnswerPlan, markup: MarkupFilter
-    ) -> Iterator[Visible | Call | Withdrawn]:
+    def _answered(self, plan: AnswerPlan) -> Iterator[AnswerItem]:
+        """What the model says, and what comes of the tools that it calls here."""
+        if self._own is None:
+            return self._items(plan)
+        return self._own.answer(plan, lambda: self._items(plan), lambda: self._open, self._language)
+
+    def _items(self, plan: AnswerPlan) -> Iterator[Given]:
         """What the model says, without what it writes around its words."""
+        markup = MarkupFilter(opens_in_thought=self._opens_in_thought)
         stop = self._state.stop_when(self._stale)
         for given in plan.stream(self._model, stop, lambda: self._work):
             self._mark("first_token")
@@ -325,6 +344,7 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
                 yield from _with_calls(markup.push(given))
         if not self._stale():
             yield from _with_calls(markup.flush())
+        self._opens_in_thought = self._opens_in_thought or markup.opened_in_thought
 
     def _stale(self) -> bool:
         return self._open is None or self._state.is_stale(self._open)
@@ -353,6 +373,8 @@ class LlmHandler(Handler[LlmInput, TtsMessage]):
             yield EndOfResponse(response, error=error, spoken=self._steered is None)
 
 
+_AnswerPart = TextPiece | Call | Withdrawn | SignOfLife | ToolResult
+
 Answered = Transcript | TranscriptFailed | ResponseAsked
 """What a response is made to."""
 
@@ -362,7 +384,7 @@ def message_answered(message: Answered) -> bool:
     return isinstance(message, ResponseAsked) or message.answered
 
 
-def _with_calls(items: Iterable[Item]) -> Iterator[Visible | Call | Withdrawn]:
+def _with_calls(items: Iterable[Item]) -> Iterator[Given]:
     """The items, calls that were written as text read."""
     for item in items:
         if isinstance(item, WrittenCall):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
+from s2s.core.items import ToolItem
 from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
+from s2s.llm.items import to_messages
 
 NEARLY_FULL = 0.85
 """A history of so much of its tokens has no room for a long turn."""
@@ -26,16 +28,20 @@ class _Exchange:
     turn: TurnId
     user: str
     assistant: str = ""
+    used: list[ToolItem] = field(default_factory=list[ToolItem])
+    """Tools that were called for the answer: what they did was done, heard or not."""
 
     def messages(self) -> list[ChatMessage]:
-        user = [ChatMessage("user", self.user)]
-        return [*user, ChatMessage("assistant", self.assistant)] if self.assistant else user
+        said = [ChatMessage("user", self.user), *to_messages(self.used)]
+        return [*said, ChatMessage("assistant", self.assistant)] if self.assistant else said
 
 
 class ChatHistory(Protocol):
     """What the answering stage needs of a conversation; `History` says what each does."""
 
     def user(self, turn: TurnId, text: str) -> None: ...
+
+    def used(self, response: ResponseId, item: ToolItem, *, shown: bool) -> None: ...
 
     def make_room(self) -> None: ...
 
@@ -91,6 +97,13 @@ class History:
             self._exchanges.append(_Exchange(turn, text))
             if len(self._exchanges) > self._max_turns or self._tokens() > self._max_tokens:
                 self._drop_older_half()
+
+    def used(self, response: ResponseId, item: ToolItem, *, shown: bool) -> None:
+        """A tool was called for the answer; `shown`: the model is to see that later."""
+        with self._lock:
+            for exchange in self._exchanges:
+                if shown and exchange.turn == response.turn:
+                    exchange.used.append(item)
 
     def make_room(self) -> None:
         """Drop the older half now if the next turn would: nobody waits for the model yet."""
@@ -186,8 +199,14 @@ def _merged(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Join neighbours of one role (a question whose answer was never heard and the next one)."""
     merged: list[ChatMessage] = []
     for message in messages:
-        if merged and merged[-1].role == message.role:
-            merged[-1] = ChatMessage(message.role, f"{merged[-1].content}\n{message.content}")
+        last = merged[-1] if merged else None
+        if (
+            last is not None
+            and last.role == message.role
+            and message.role != "tool"
+            and not (last.calls or message.calls)
+        ):
+            merged[-1] = ChatMessage(message.role, f"{last.content}\n{message.content}")
         else:
             merged.append(message)
     return merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from s2s.core.items import CallItem, Item, MessageItem, OutputItem
+from s2s.core.items import CallItem, Item, MessageItem, OutputItem, ToolItem
 from s2s.llm.base import ChatMessage, ToolUse
 
 
@@ -36,6 +36,12 @@ def to_messages(items: Iterable[Item]) -> list[ChatMessage]:
                 use = ToolUse(call_id, item.name, item.arguments)
                 _join(messages, ChatMessage("assistant", "", (use,)))
                 owed.append(ChatMessage("tool", given.pop(call_id).output, call_id=call_id))
+            case ToolItem(call_id=call_id):
+                messages += owed
+                owed.clear()
+                use = ToolUse(call_id, item.name, item.arguments)
+                _join(messages, ChatMessage("assistant", "", (use,)))
+                messages.append(ChatMessage("tool", item.output, call_id=call_id))
             case OutputItem() if id(item) not in answers:
                 messages += owed
                 owed.clear()

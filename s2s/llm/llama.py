@@ -121,6 +121,23 @@ class LlamaChat:
         return self._open_engine().ending(self._request(messages, options))
 
     @property
+    def calls_tools(self) -> bool:
+        """It was trained to call tools, by its template."""
+        return self._open_engine().calls_tools
+
+    def choose(
+        self, prompt: str, options: Sequence[str], *, stop: Callable[[], bool] = lambda: False
+    ) -> tuple[int, float] | None:
+        """Which of `options` it would write; see `s2s.llm.calling.choosing.HeldToChoices`."""
+        return self._open_engine().choose(prompt, options, stop)
+
+    def log_probability(
+        self, prompt: str, text: str, *, stop: Callable[[], bool] = lambda: False
+    ) -> float | None:
+        """How likely it writes `text`; see `s2s.llm.calling.choosing.HeldToChoices`."""
+        return self._open_engine().log_probability(prompt, text, stop)
+
+    @property
     def reads_ahead(self) -> bool:
         return True
 

@@ -9,6 +9,9 @@ on, what is kept of the last conversation.
 from __future__ import annotations
 
 import ctypes
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,11 +23,12 @@ from s2s.core.answering import ToolSchema
 from s2s.core.markup import opened_thought
 from s2s.core.work import Compute, Work
 from s2s.llm.base import ChatMessage, LlmError, Urgency
+from s2s.llm.calling.constrained import ConstrainedChoice
 from s2s.llm.chat_template import CHATML, ChatTemplate
 from s2s.llm.generated_text import GeneratedText
 from s2s.llm.llama_slot import LlamaSlot, LlamaSlots, Take
 from s2s.llm.text_end import ending_log_odds, ends_words, without_last_mark
-from s2s.llm.token_sampling import TokenSampling
+from s2s.llm.token_sampling import Logits, TokenSampling
 from s2s.system.fair_lock import FairLock
 from s2s.system.llama_context import LlamaContext, LlamaModel
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
@@ -38,6 +42,8 @@ PROMPTS_KEPT = 4
 full history again takes some milliseconds, twice before each first token."""
 PIECE_BYTES = 256
 """More than any token stands for."""
+CHOICE_TOKENS, CHOICE_SLOTS = 512, 3
+"""Of prompts that texts are weighed behind: ordinary talk, a tool, and its argument are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,15 @@ class ChatEngine(Protocol):
     def evaluate(self, request: ChatRequest) -> None: ...
 
     def ending(self, request: ChatRequest) -> float | None: ...
+
+    @property
+    def calls_tools(self) -> bool: ...
+
+    def choose(
+        self, prompt: str, options: Sequence[str], stop: Callable[[], bool]
+    ) -> tuple[int, float] | None: ...
+
+    def log_probability(self, prompt: str, text: str, stop: Callable[[], bool]) -> float | None: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -115,7 +130,65 @@ class LlamaEngine:
             mine = first.pop() if first else _context(model, context_tokens, threads)
             return LlamaSlot(mine, BATCH_TOKENS, threads, compute, step)
 
+        def opened_to_choose() -> LlamaSlot:
+            mine = _context(model, CHOICE_TOKENS, threads)
+            return LlamaSlot(mine, BATCH_TOKENS, threads, compute, step)
+
         self._slots = LlamaSlots(opened, slots)
+        self._lock = threading.Lock()
+        self._open_choices = lambda: LlamaSlots(opened_to_choose, CHOICE_SLOTS)
+        self._choices: LlamaSlots | None = None
+        """Made when something is to be chosen: they take 52 MB."""
+
+    @property
+    def calls_tools(self) -> bool:
+        """Its template knows tools."""
+        return self._template.knows_tools
+
+    def log_probability(self, prompt: str, text: str, stop: Callable[[], bool]) -> float | None:
+        """Natural logarithm of the probability of `text` behind `prompt`, a text without a
+        template; None when it was stopped.
+
+        Raises:
+            LlmError: they do not fit, or the library failed.
+        """
+        tokens, written = self._prompt(prompt), self._tokens.of(text)
+        with self._choosing(tokens, len(written)) as slot:
+            urgency = Work.FIRST_SOUND
+            return slot.log_probability(tokens, written, lambda _: stop(), lambda: urgency)
+
+    def choose(
+        self, prompt: str, options: Sequence[str], stop: Callable[[], bool]
+    ) -> tuple[int, float] | None:
+        """Which of `options` the model would write behind `prompt`, a text without a template, and
+        how likely that is among them; None when it was stopped.
+
+        Raises:
+            LlmError: they do not fit, or the library failed.
+        """
+        tokens = self._prompt(prompt)
+        written = [self._tokens.of(each) for each in options]
+        choice = ConstrainedChoice(written)
+        with self._choosing(tokens, max(map(len, written))) as slot:
+
+            def logits(begun: Sequence[int]) -> Logits | None:
+                shown = slot.show((*tokens, *begun), lambda _: stop(), lambda: Work.FIRST_SOUND)
+                return slot.context.logits() if shown else None
+
+            return choice.likeliest(logits)
+
+    @contextmanager
+    def _choosing(self, prompt: Sequence[int], more: int) -> Generator[LlamaSlot]:
+        """A slot for a prompt with so many tokens behind it."""
+        if len(prompt) + more >= CHOICE_TOKENS:
+            raise too_long(len(prompt) + more, CHOICE_TOKENS)
+        with self._lock:
+            choices = self._choices
+            if choices is None:
+                choices = self._choices = self._open_choices()
+        with choices.taken(prompt) as slot:
+            assert slot is not None
+            yield slot
 
     def generate(
         self, request: ChatRequest, take: Take, work: Urgency = lambda: Work.FIRST_SOUND
@@ -188,6 +261,9 @@ class LlamaEngine:
     def close(self) -> None:
         """Free the model, once nobody uses it. Idempotent."""
         contexts = self._slots.close()
+        with self._lock:
+            if self._choices is not None:
+                contexts += self._choices.close()
         for context in contexts:
             context.close()
         if contexts:

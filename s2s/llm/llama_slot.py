@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s.core.work import Compute, Work
 from s2s.llm.base import LlmError, Urgency
-from s2s.llm.token_sampling import TokenSampling
+from s2s.llm.token_sampling import TokenSampling, log_share
 from s2s.system.fair_lock import FairLock
 from s2s.system.llama_context import LlamaContext
 from s2s.system.llama_cpp import LlamaCppError
@@ -86,6 +86,23 @@ class LlamaSlot:
                 return
             self._feed([token], work())
 
+    def log_probability(
+        self, prompt: Sequence[int], text: Sequence[int], take: Take, work: Urgency
+    ) -> float | None:
+        """Natural logarithm of the probability of `text` behind `prompt`, of two tokens at least.
+        None when `take` wants no more."""
+        if not self.show(prompt[:-1], take, work):
+            return None
+        total, behind = 0.0, [prompt[-1], *text[:-1]]
+        for start in range(0, len(behind), self._batch):
+            fed = behind[start : start + self._batch]
+            if take(""):
+                return None
+            self._feed(fed, work(), outputs=len(fed))
+            for at, token in enumerate(text[start : start + self._batch]):
+                total += log_share(self.context.logits(len(fed) - at), token)
+        return total
+
     def _keep(self, count: int, work: Urgency) -> None:
         """Forget all but the first `count` tokens."""
         if count == len(self.held):
@@ -100,14 +117,14 @@ class LlamaSlot:
                 self._feed(kept[start : start + self._batch], work())
         self.held = kept
 
-    def _feed(self, tokens: Sequence[int], work: Work) -> None:
+    def _feed(self, tokens: Sequence[int], work: Work, outputs: int = 1) -> None:
         self._compute.wait(work)
         threads = self._compute.threads(work, self._threads)
         with self._step:
             self.context.use_threads(threads)
             try:
                 with self._compute.working(work, threads):
-                    self.context.feed_tokens(tokens)
+                    self.context.feed_tokens(tokens, outputs)
             except LlamaCppError as error:
                 self.context.clear()
                 self.held = []

@@ -55,6 +55,13 @@ class TokenSampling:
         return logits
 
 
+def log_share(logits: Logits, token: int) -> float:
+    """Natural logarithm of the probability of `token`; logits: float32 [vocabulary]."""
+    wide = logits.astype(np.float64)
+    most = float(wide.max())
+    return float(wide[token]) - most - float(np.log(np.exp(wide - most).sum()))
+
+
 def _softmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
     exponents = np.exp(values - values.max())
     return exponents / exponents.sum()

@@ -27,6 +27,7 @@ from s2s.core.events import (
     StopHeard,
     TakenBack,
     ToolCalled,
+    ToolUsed,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
@@ -149,6 +150,8 @@ class _Teller:
                 self._answer(response, at_s).text += text
             case ToolCalled(name=name, arguments=arguments):
                 self._mark(at_s, "tool", name or "a tool", arguments)
+            case ToolUsed(item=item):
+                self._mark(at_s, "tool", item.name, f"{item.arguments}: {item.output}")
             case NothingSpoken(text=text):
                 self._mark(at_s, "notice", "nothing of it can be spoken", text)
             case TakenBack(response=response, heard=heard):

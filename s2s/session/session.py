@@ -14,7 +14,7 @@ from s2s.core.audio.manner import SpokenManner
 from s2s.core.cancel import CancelScope
 from s2s.core.channel import Closed
 from s2s.core.clock import Clock, SystemClock
-from s2s.core.events import EventSink, to_all
+from s2s.core.events import Event, EventSink, to_all
 from s2s.core.messages import AudioIn, SignOfLife, TakeUpDropped
 from s2s.core.metrics import Metrics
 from s2s.core.speculation import SpeculativeTurns, Verdict
@@ -23,10 +23,11 @@ from s2s.llm.base import ChatModel
 from s2s.llm.handler import LlmHandler
 from s2s.llm.history import History
 from s2s.llm.manner.spoken import MannerChat
+from s2s.session.bell import Bell
 from s2s.session.channels import Channels, sound_waiting
 from s2s.session.config import SessionConfig
 from s2s.session.floor import AssistantFloor
-from s2s.session.models import Models, answer_voice
+from s2s.session.models import Models, answer_voice, tool_user
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.sign_of_life import SignOfLifeClock
 from s2s.session.standstill import Standstill
@@ -34,6 +35,7 @@ from s2s.session.transcripts import FinalTranscripts, PartialRoute
 from s2s.session.typed_turns import TypedTurns
 from s2s.stt.handler import SttHandler
 from s2s.stt.languages import SpokenLanguage
+from s2s.tools.toolbox import SessionTools
 from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
@@ -62,6 +64,7 @@ class Session:
         metrics: Metrics | None = None,
     ) -> None:
         clock = clock or SystemClock()
+        self._bell: Bell | None = None
         self.metrics = metrics or Metrics()
         manner = SpokenManner()
         models, events = _adjustable(config, models, manner, events)
@@ -76,7 +79,7 @@ class Session:
             SpeculativeTurns(clock),
             clock,
             self.metrics,
-            to_all(self._standstill.on_event, recent.on_event, finals.on_event),
+            to_all(self._standstill.on_event, recent.on_event, finals.on_event, self._on_event),
             models.compute,
         )
         self._sender = Sender(self._playback, state, self.history.played)
@@ -102,9 +105,20 @@ class Session:
             on_partial=partials.send,
         )
         llm = _llm(models, self.history, channels, state, config)
+        if models.tools is not None:
+            self._lend(models.tools.open(clock), models, llm, channels)
         self._first_words = llm.first_words
         tts = TtsHandler(models.synthesizer, channels.answer, state, settings)
         self.stages = channels.join(self._turns, stt, llm, tts, self._sender, clock)
+
+    def _lend(
+        self, tools: SessionTools, models: Models, llm: LlmHandler, channels: Channels
+    ) -> None:
+        """Have `tools` called for answers, and their alarms rung."""
+        llm.call(tool_user(models, tools))
+        self._bell = Bell(
+            tools.alarms, self._state, "bell", lambda turn: turn.turn_id, channels.transcripts.offer
+        )
 
     def run(self) -> None:
         """Converse until the transport ends. Threads are gone when it returns or raises."""
@@ -192,7 +206,13 @@ class Session:
         if error is not None:
             log.error("%s: the answer is given up", error)
             self._floor.give_up(self._standstill.take_asked(), error)
-        return self.quiet
+        quiet = self.quiet
+        rings = self._bell is not None and self._bell.look(now_s, quiet=quiet)
+        return quiet and not rings
+
+    def _on_event(self, event: Event) -> None:
+        if self._bell is not None:
+            self._bell.on_event(event)
 
     def _give_sign(self, now_s: float) -> None:
         """Let the person hear that an answer is worked on, once it is certain to be owed."""

@@ -114,8 +114,8 @@ class LlamaContext:
             piece = np.ascontiguousarray(vectors[start : start + self.batch], np.float32)
             self._decode(self._feed.vectors(piece, self.positions, outputs))
 
-    def feed_tokens(self, tokens: Sequence[int]) -> None:
-        """Append tokens, ``batch`` of them at the most; logits are of the last.
+    def feed_tokens(self, tokens: Sequence[int], outputs: int = 1) -> None:
+        """Append tokens, ``batch`` of them at the most; logits are of the last ``outputs``.
 
         Raises ValueError when there is no room, the library's error when it fails.
         """
@@ -126,7 +126,7 @@ class LlamaContext:
                 f"{len(tokens)} tokens do not fit: {self.positions} of {self.room} are used, "
                 f"{self.batch} at a time"
             )
-        self._decode(self._feed.tokens(tokens, self.positions))
+        self._decode(self._feed.tokens(tokens, self.positions, outputs))
 
     def use_threads(self, threads: int) -> None:
         """So many threads from the next call on."""
@@ -138,9 +138,9 @@ class LlamaContext:
             raise self._lib.error(f"llama_decode failed with {status} at position {self.positions}")
         self.positions += int(batch.n_tokens)
 
-    def logits(self) -> Floats:
-        """float32 [vocabulary] of the vector fed last, copied."""
-        return self._output("llama_get_logits_ith", self._model.vocabulary, -1)
+    def logits(self, back: int = 1) -> Floats:
+        """float32 [vocabulary] of the vector fed last, or of the one so far back, copied."""
+        return self._output("llama_get_logits_ith", self._model.vocabulary, -back)
 
     def hidden(self) -> Floats:
         """float32 [width] of the vector fed last, after the final norm, copied."""
@@ -230,9 +230,9 @@ class _Feed:
         """vectors: float32 [n, width], contiguous; they must live until the batch is decoded."""
         return self._batch(len(vectors), position, outputs, None, vectors.ctypes.data)
 
-    def tokens(self, tokens: Sequence[int], position: int) -> Batch:
+    def tokens(self, tokens: Sequence[int], position: int, outputs: int) -> Batch:
         self._tokens[: len(tokens)] = tokens
-        return self._batch(len(tokens), position, 1, self._tokens.ctypes.data, None)
+        return self._batch(len(tokens), position, outputs, self._tokens.ctypes.data, None)
 
     def _batch(
         self, n: int, position: int, outputs: int, tokens: int | None, vectors: int | None

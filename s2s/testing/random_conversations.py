@@ -306,7 +306,8 @@ def _history_is_what_was_heard(simulation: Simulation) -> Iterator[str]:
     done = [e for _, e in simulation.events if isinstance(e, ResponseDone)]
     heard = [" ".join(e.played.split()) for e in done if e.played.strip()]
     messages = simulation.session.history.prompt()
-    held = [" ".join(m.content.split()) for m in messages if m.role == "assistant"]
+    answers = [m for m in messages if m.role == "assistant" and not m.calls]
+    held = [" ".join(m.content.split()) for m in answers]
     if heard[-len(held) :] != held and held:
         yield f"history holds {held}, heard was {heard}"
     text: dict[object, str] = {}

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from s2s.core.audio import Block
-from s2s.core.events import AnswerText, NothingSpoken, ResponseStatus, ToolCalled
+from s2s.core.events import AnswerText, NothingSpoken, ResponseStatus, ToolCalled, ToolUsed
 from s2s.core.handler import Handler
 from s2s.core.messages import (
     AssistantText,
@@ -21,6 +21,7 @@ from s2s.core.messages import (
     SenderInput,
     SessionEnd,
     ToolCall,
+    ToolResult,
     TurnId,
 )
 from s2s.core.state import SessionState
@@ -62,6 +63,9 @@ class Sender(Handler[SenderInput, SenderInput]):
                 if not self._stale(response):
                     called = ToolCalled(response, message.name, message.arguments, message.call_id)
                     self.responses.tell(response, called)
+            case ToolResult(response=response):
+                if not self._stale(response):
+                    self.responses.tell(response, ToolUsed(response, message.item))
             case AudioOut():
                 self._play(message)
             case AudioResponseDone():

@@ -28,6 +28,7 @@ from s2s.core.messages import (
     SessionEnd,
     SignOfLife,
     ToolCall,
+    ToolResult,
     TtsInput,
     TtsMessage,
 )
@@ -37,12 +38,12 @@ from s2s.tts.base import CUT_NOTICE, FedSynthesizer, SegmentReport, Synthesizer,
 from s2s.tts.beginning import begin_after_grace, begin_answer
 from s2s.tts.language import is_spaced, is_written_in
 from s2s.tts.marks import SoundAhead, SpokenText, whole_words
-from s2s.tts.passage import Passage, Texts, joined, take_waiting, wait_for_clause
+from s2s.tts.passage import Passage, Texts, Told, is_silent, joined, take_waiting, wait_for_clause
 from s2s.tts.speak import Synthesis, TtsSettings, pace_of, speak, speak_written, takes_words
 from s2s.tts.speech_time import BASE_S, estimate_seconds, head_start_s
 from s2s.tts.tempo import paced
 from s2s.tts.trim import LeadTrimmer
-from s2s.tts.unspoken import is_answer, sign_phrase, sign_tone, unspoken_phrase
+from s2s.tts.unspoken import Signs, is_answer, unspoken_phrase
 from s2s.tts.voice_language import VoiceLanguage
 
 log = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         """The text that has been told once all sound so far has been played."""
         self._sounded = False
         self._ended = False
+        self._signs = Signs(settings.sign, synthesizer.capabilities.languages, settings.output_hz)
         self._audible = False  # nothing of the response was given out yet
         self._ahead = SoundAhead(settings.output_hz)
         self._shift = Shift(state.compute, self._urgency, synthesizer.capabilities.threads)
@@ -108,10 +110,9 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         if not isinstance(message, SessionEnd) and message.response != self._response:
             self._begin(message.response)
         match message:
-            case AssistantText() | ToolCall():
+            case AssistantText() | ToolCall() | ToolResult():
                 self._texts.append(message)  # leaves with the sound it belongs to
-                shown = isinstance(message, AssistantText) and not message.spoken
-                return self._show(message.response) if shown else ()
+                return self._show(message.response) if is_silent(message) else ()
             case TtsInput():
                 return self._speak(message)
             case SignOfLife():
@@ -192,15 +193,11 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
 
     def _give_sign(self, sign: SignOfLife) -> Iterator[SenderInput]:
         """Let it be heard that an answer is worked on, unless it has begun. No part of it."""
-        response, text = sign.response, None
+        response = sign.response
         if self._sounded or self._spoken or self._state.is_stale(response):
             return
-        if self._settings.sign == "words":
-            text = sign_phrase(sign.language, self._synthesizer.capabilities.languages)
-        note = TtsInput(text or "", response, sign.language, 0.0, system_note=True)
         stale = self._state.stop_when(lambda: self._state.is_stale(response))
-        tone = sign_tone(response, self._settings.output_hz)
-        yield from self._gate(response, self._blocks([note], stale) if text else tone, 0)
+        yield from self._gate(response, self._signs.of(sign, lambda n: self._blocks([n], stale)), 0)
         self._sounded = self._audible = False
         self._state.metrics.value(response.turn, "sign_of_life", 1.0)
 
@@ -285,7 +282,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
             self._ahead.leaves(len(block.block), self._state.clock.now())
             yield block
 
-    def _take_texts(self) -> list[AssistantText | ToolCall]:
+    def _take_texts(self) -> list[Told]:
         return [self._texts.popleft() for _ in range(len(self._texts))]
 
     # --- sound ---------------------------------------------------------------------------------

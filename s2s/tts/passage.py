@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from s2s.core.channel import Channel, Closed
-from s2s.core.messages import AssistantText, Ends, ToolCall, TtsInput, TtsMessage
+from s2s.core.messages import AssistantText, Ends, ToolCall, ToolResult, TtsInput, TtsMessage
 from s2s.tts.base import WrittenText
 from s2s.tts.language import is_written_in
 from s2s.tts.speech_time import cjk_chars, estimate_seconds
@@ -24,8 +24,16 @@ MAX_CHARS = 300
 """With the next clause, or after a fifth more with the next word: a model loses its pace in long
 texts (QwenLM/Qwen3-TTS #239, #290)."""
 
-Texts = deque[AssistantText | ToolCall]
+Told = AssistantText | ToolCall | ToolResult
+Texts = deque[Told]
 """What the client is told, until it leaves; from any thread."""
+
+
+def is_silent(message: Told) -> bool:
+    """No sound belongs to it: it is told at once."""
+    return isinstance(message, ToolResult) or (
+        isinstance(message, AssistantText) and not message.spoken
+    )
 
 
 class Passage:
@@ -121,12 +129,12 @@ class Passage:
     def _keep(self, message: TtsMessage) -> None:
         if isinstance(message, TtsInput):
             self._push(message)
-        elif isinstance(message, AssistantText | ToolCall):
+        elif isinstance(message, Told):
             self._texts.append(message)
 
     def _fits(self, message: TtsMessage) -> bool:
         first = self._first
-        if isinstance(message, AssistantText | ToolCall):
+        if isinstance(message, Told):
             return message.response == first.response and (
                 not isinstance(message, AssistantText)
                 or is_written_in(message.text, self._language)
@@ -193,7 +201,7 @@ def wait_for_clause(
     stale, or nothing follows that belongs to it."""
 
     def belongs(message: TtsMessage) -> bool:
-        if isinstance(message, AssistantText | ToolCall):
+        if isinstance(message, Told):
             return message.response == first.response
         return isinstance(message, TtsInput) and goes_on(first, message)
 
@@ -207,7 +215,7 @@ def wait_for_clause(
             case TtsInput(text=text, language=language, ends=ends):
                 text, language = joined([whole.text, text]), whole.language or language
                 whole = replace(whole, text=text, language=language, ends=ends)
-            case AssistantText() | ToolCall():
+            case AssistantText() | ToolCall() | ToolResult():
                 texts.append(taken[0])
             case _:
                 pass
@@ -225,7 +233,7 @@ def take_waiting(
 
     def fits(message: TtsMessage) -> bool:
         nonlocal language, seconds
-        if isinstance(message, AssistantText | ToolCall):
+        if isinstance(message, Told):
             return message.response == first.response
         if not isinstance(message, TtsInput) or not goes_on(first, message):
             return False
@@ -241,7 +249,7 @@ def take_waiting(
     for message in inbox.take_while(fits):
         if isinstance(message, TtsInput):
             taken.append(message)
-        elif isinstance(message, AssistantText | ToolCall):
+        elif isinstance(message, Told):
             texts.append(message)
     return taken
 

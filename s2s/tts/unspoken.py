@@ -5,12 +5,13 @@ script that the voice lacks, or one that is not written yet. Silence would sound
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
 from s2s.core.audio import BLOCK_SAMPLES, Framer
-from s2s.core.messages import AudioOut, ResponseId
+from s2s.core.messages import AudioOut, ResponseId, SignOfLife, TtsInput
 
 NO_ANSWER = {
     "en": "Sorry, I have no answer to that.",
@@ -61,6 +62,43 @@ ONE_MOMENT = {
 }
 SIGN_LEVEL = 0.06
 """Amplitude of a sign: softer than a voice."""
+RING_LEVEL = 0.2
+"""Of what rings: about as loud as one."""
+
+
+class Signs:
+    """What is heard of the signs of one session's answers.
+
+    Args:
+        usual: "words", or "sound" for two tones.
+        languages: codes that the voice has, its own first; empty when it names none.
+        rate_hz: of the sound.
+    """
+
+    def __init__(
+        self, usual: Literal["sound", "words"], languages: Sequence[str], rate_hz: int
+    ) -> None:
+        self._usual = usual
+        self._languages = languages
+        self._rate_hz = rate_hz
+        self._worded: ResponseId | None = None
+        """The answer for which one was given in words."""
+
+    def of(
+        self, sign: SignOfLife, said: Callable[[TtsInput], Iterator[AudioOut]]
+    ) -> Iterator[AudioOut]:
+        """The sound of a sign; `said` makes that of words. Nothing where they were said before."""
+        if sign.kind == "ring":
+            return ring_tone(sign.response, self._rate_hz)
+        if sign.kind == "words" or self._usual == "words":
+            if self._worded == sign.response:
+                return iter(())
+            self._worded = sign.response
+            phrase = sign_phrase(sign.language, self._languages)
+            if phrase is not None:
+                note = TtsInput(phrase, sign.response, sign.language, 0.0, system_note=True)
+                return said(note)
+        return sign_tone(sign.response, self._rate_hz)
 
 
 def sign_phrase(heard: str | None, supported: Sequence[str]) -> str | None:
@@ -79,6 +117,21 @@ def sign_tone(response: ResponseId, rate_hz: int) -> Iterator[AudioOut]:
     tones = [SIGN_LEVEL * fade * np.sin(2 * np.pi * hz * t) for hz in (523.25, 659.25)]
     framer = Framer(BLOCK_SAMPLES)
     for block in (*framer.push(np.concatenate(tones).astype(np.float32)), *framer.flush()):
+        yield AudioOut(block, response, "")
+
+
+def ring_tone(response: ResponseId, rate_hz: int) -> Iterator[AudioOut]:
+    """What a timer rings with: three pairs of a bell's strokes, in blocks of 512 samples."""
+    t = np.arange(int(0.22 * rate_hz)) / rate_hz
+    fade = np.minimum(1.0, t / 0.004) * np.exp(-t / 0.07)
+    strokes = [
+        fade * (np.sin(2 * np.pi * hz * t) + 0.4 * np.sin(2 * np.pi * 2.76 * hz * t)) / 1.4
+        for hz in (880.0, 1108.73)
+    ]
+    pause = np.zeros(int(0.18 * rate_hz))
+    sound = RING_LEVEL * np.concatenate([*strokes, pause] * 3)
+    framer = Framer(BLOCK_SAMPLES)
+    for block in (*framer.push(sound.astype(np.float32)), *framer.flush()):
         yield AudioOut(block, response, "")
 
 

@@ -40,7 +40,7 @@ CLIENTS = (
 )
 UNKNOWN_TO = {
     "openai-agents": Corpus(),
-    "pipecat": Corpus(transcription=False, silence=False, calls=False),
+    "pipecat": Corpus(transcription=False, silence=False, calls=False, tools=False),
     "agents-js": Corpus(pictures=False, silence=False),
 }
 """What a client's models do not have: `input_audio_buffer.timeout_triggered`, which both pass over;

@@ -31,6 +31,7 @@ from s2s.core.events import (
     ResponseStatus,
     TokenUsage,
     ToolCalled,
+    ToolUsed,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
@@ -43,6 +44,7 @@ from s2s.core.items import (
     MessageItem,
     SoundPart,
     TextPart,
+    ToolItem,
     answer_item_id,
     call_item_id,
     user_item_id,
@@ -225,6 +227,11 @@ class FakeSession:
         if key == self.active:
             self.items.append(CallItem(call_item_id(call_id), call_id, name, arguments))
         self.tell(ToolCalled(rid(key), name, arguments, call_id))
+
+    def use(self, key: str, item: ToolItem) -> None:
+        """A tool of the server's own was called."""
+        self.items.append(item)
+        self.tell(ToolUsed(rid(key), item))
 
     def finish(
         self,

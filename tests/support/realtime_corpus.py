@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from s2s.core.events import TurnTranscript, TurnTranscriptFailed
+from s2s.core.items import ToolItem
 from tests.support.realtime_client import WireClient
 
 TOOL = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}
@@ -23,6 +24,8 @@ class Corpus:
     """A session that only writes down."""
     calls: bool = True
     """What the server plays itself: told in calls over WebRTC alone."""
+    tools: bool = True
+    """Tools that the server calls itself, where a client is told of them."""
 
 
 EVERYTHING = Corpus()
@@ -31,6 +34,8 @@ EVERYTHING = Corpus()
 def corpus(wanted: Corpus = EVERYTHING) -> list[str]:
     """The texts of every kind of event, in conversations that hold every order."""
     texts = [*_conversation(), *_edits(), *_manual(), *_call()]
+    if wanted.tools:
+        texts += _own_tools()
     if wanted.transcription:
         texts += _transcription()
     if not wanted.pictures:
@@ -147,6 +152,21 @@ def _call() -> list[str]:
     client.session.say(key, "And this is cut.")
     client.play(300)
     client.session.begin_turn(9_000)
+    client.events()
+    return client.texts
+
+
+def _own_tools() -> list[str]:
+    client = WireClient()
+    client.session.hear_turn("What time is it?")
+    key = client.session.answer_turn()
+    client.session.use(key, ToolItem("item_call_1", "call_1", "current_time", "{}", "It is noon."))
+    client.session.use(
+        key, ToolItem("item_call_2", "call_2", "lamp", "{}", "Error: it is broken", failed=True)
+    )
+    client.session.say(key, "It is noon.")
+    client.session.finish(key)
+    client.send("conversation.item.retrieve", item_id="item_call_1")
     client.events()
     return client.texts
 

@@ -95,7 +95,7 @@ class Grammar:
     def _item_done(self, event: Mapping) -> None:
         item_id = event["item"]["id"]
         assert item_id in self.unfinished, f"{item_id} is done twice, or was not added"
-        assert event["item"]["status"] != "in_progress"
+        assert event["item"].get("status") != "in_progress"
         self.unfinished.discard(item_id)
 
     def _item_deleted(self, event: Mapping) -> None:
@@ -126,7 +126,7 @@ class Grammar:
 
     def _response_output_item_added(self, event: Mapping) -> None:
         response = self.responses[event["response_id"]]
-        assert event["item"]["status"] == "in_progress"
+        assert event["item"].get("status", "in_progress") == "in_progress"
         assert event["output_index"] == len(response.done_items) + len(response.items)
         response.items[event["item"]["id"]] = event["output_index"]
 

@@ -33,12 +33,14 @@ from s2s.core.events import (
     StopHeard,
     TakenBack,
     ToolCalled,
+    ToolUsed,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
     TurnTranscript,
     TurnTranscriptFailed,
 )
+from s2s.core.items import ToolItem
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport
 from s2s.transport.local import LocalTransport
@@ -51,6 +53,8 @@ MICROPHONE: dict[Listening, str] = {
     "waiting": "(not listening: Space talks)",
     "talking": "(listening: Space sends it)",
 }
+SHOWN_OUTPUT = 120
+"""Characters of what a tool gave that are shown."""
 TAKE_UP_HINT = f"{TAKE_UP} answers it"
 
 
@@ -92,6 +96,8 @@ class View:
                 case ToolCalled(name=name, arguments=arguments):
                     call = f"     (wants to call {name or 'a tool'}: {arguments})"
                     self._line(Text(call, style="bright_black"))
+                case ToolUsed(item=item):
+                    self._line(Text(_used(item), style="red" if item.failed else "bright_black"))
                 case NothingSpoken() | TakenBack():
                     self._line(Text(f"     ({REMARKS[type(event)]})", style="bright_black"))
                 case ResponseDone():
@@ -212,6 +218,14 @@ def _unanswered(event: NothingHeard | SpeechDropped) -> Text:
         return Text("     (no words were heard)", style="bright_black")
     said = f" “{' '.join(event.text.split())}”" if event.text.strip() else ""
     return Text(f"     (not answered:{said} {event.reason}; {TAKE_UP_HINT})", style="bright_black")
+
+
+def _used(item: ToolItem) -> str:
+    """A tool that was called, and what it gave, in one line."""
+    output = " ".join(item.output.split())
+    shown = output if len(output) <= SHOWN_OUTPUT else f"{output[:SHOWN_OUTPUT]}…"
+    given = "" if item.arguments.strip() in ("", "{}") else f" {item.arguments}"
+    return f"     ({item.name}{given}: {shown})"
 
 
 def _parts(timeline: Timeline) -> str:

@@ -21,6 +21,7 @@ from s2s.core.events import (
     ResponseDone,
     ResponseStarted,
     ToolCalled,
+    ToolUsed,
     TurnCommitted,
 )
 from s2s.core.handler import AnyStage, Stage
@@ -40,6 +41,7 @@ from s2s.llm.base import ChatMessage
 from s2s.llm.conversation import ConversationItems, answer_call
 from s2s.llm.handler import LlmHandler, Steered
 from s2s.llm.plan import AnswerPlan, planned
+from s2s.session.bell import Bell
 from s2s.session.channels import LLM_WAITING, MIC_WINDOWS, STT_WAITING, TTS_WAITING
 from s2s.session.client.beside import Beside
 from s2s.session.client.floor import ClientFloor
@@ -49,11 +51,12 @@ from s2s.session.client.stages import SenderOutlet, TellingStt
 from s2s.session.client.telling import TurnTelling
 from s2s.session.client.turns import ClientTurns, TurnsParts
 from s2s.session.config import SessionConfig
-from s2s.session.models import Models, answer_voice
+from s2s.session.models import Models, answer_voice, tool_user
 from s2s.session.recent_speech import RecentSpeech
 from s2s.session.standstill import Standstill
 from s2s.stt.handler import SttHandler
 from s2s.stt.languages import SpokenLanguage
+from s2s.tools.toolbox import SessionTools
 from s2s.transport.client_transport import LOOK_S, ClientTransport
 from s2s.transport.sender import Sender
 from s2s.tts.handler import TtsHandler, TtsSettings
@@ -81,6 +84,7 @@ class KeptSession:
     conversation: ConversationItems
     sounds: ItemSounds
     numbers: SessionNumbers = field(default_factory=SessionNumbers)
+    tools: SessionTools | None = None
 
 
 @dataclass(slots=True)
@@ -112,9 +116,10 @@ class ClientStages:
         self.settings = settings
         self.transport = transport
         self.playback = transport.playback
-        kept = settings.kept or KeptSession(_conversation(config, models, settings), ItemSounds())
+        kept = settings.kept or _begun(config, models, settings, clock)
         self.conversation, self.sounds = kept.conversation, kept.sounds
-        self.numbers = kept.numbers
+        self.numbers, self.tools = kept.numbers, kept.tools
+        self._bell: Bell | None = None
         self.conversation.instructions = settings.answering.instructions
         self.input_from = 0
         """Samples of the client's that belong to turns that are over."""
@@ -169,6 +174,10 @@ class ClientStages:
             on_ending=self._put_aside,
             steered=self._steered,
         )
+        if self.tools is not None:
+            llm.call(tool_user(models, self.tools))
+            name = f"{self.settings.session_id}-a"
+            self._bell = Bell(self.tools.alarms, state, name, self.key, self._transcripts.offer)
         settings = TtsSettings(
             self.playback.rate_hz,
             speculative=config.speculative_tts,
@@ -195,7 +204,7 @@ class ClientStages:
     def kept(self) -> KeptSession:
         """What a later session goes on with, once this one is closed."""
         self.numbers.turns = self._turns.count
-        return KeptSession(self.conversation, self.sounds, self.numbers)
+        return KeptSession(self.conversation, self.sounds, self.numbers, self.tools)
 
     def start_beside(self, request: ResponseRequest) -> None:
         """Begin a response out of band."""
@@ -283,7 +292,7 @@ class ClientStages:
             self._hearing.work(None)
             due_s = self._turns.deadline_s()
         if self._look_after():
-            return due_s
+            return due_s if self._bell is None else self._bell.sooner(due_s)
         return now_s + LOOK_S if due_s is None else min(due_s, now_s + LOOK_S)
 
     def _look_after(self) -> bool:
@@ -298,6 +307,8 @@ class ClientStages:
         if error is not None:
             log.error("%s: the answer is given up", error)
             self._give_up(self.standstill.take_asked(), error)
+        if self._bell is not None:
+            self._bell.look(self.clock.now(), quiet=self.quiet)
         return self.quiet
 
     def _give_up(self, turn: TurnId | None, error: str) -> None:
@@ -337,6 +348,8 @@ class ClientStages:
     def _on_event(self, event: Event) -> None:
         """Everything that the stages tell: remembered, and passed on."""
         self.standstill.on_event(event)
+        if self._bell is not None:
+            self._bell.on_event(event)
         self._recent.on_event(event)
         match event:
             case ResponseStarted(response=response):
@@ -348,6 +361,8 @@ class ClientStages:
             case ToolCalled():
                 call = answer_call(event.call_id, event.name, event.arguments)
                 self.conversation.called(call)
+            case ToolUsed() if self.tools is None or not self.tools.told:
+                return
             case ResponseDone(response=response, status=status):
                 self.conversation.done(response, whole=status == "completed")
             case _:
@@ -361,12 +376,15 @@ class ClientStages:
             self._sink(event)
 
 
-def _conversation(
-    config: SessionConfig, models: Models, settings: ClientSettings
-) -> ConversationItems:
-    return ConversationItems(
+def _begun(
+    config: SessionConfig, models: Models, settings: ClientSettings, clock: Clock
+) -> KeptSession:
+    """What a new session goes on with: nothing."""
+    tools = None if models.tools is None else models.tools.open_for_client(clock)
+    conversation = ConversationItems(
         settings.answering.instructions,
         max_turns=config.history_turns,
         max_tokens=config.history_tokens,
         count_tokens=models.chat.count_tokens,
     )
+    return KeptSession(conversation, ItemSounds(), tools=tools)

@@ -46,7 +46,7 @@ from s2s.transport.realtime.wire.client_events import (
     ResponseCreate,
     SessionUpdate,
 )
-from s2s.transport.realtime.wire.items import InputImage, Item, ItemReference, UserMessage
+from s2s.transport.realtime.wire.items import InputImage, Item, ItemReference, ToldItem, UserMessage
 from s2s.transport.realtime.wire.server_events import (
     AudioCleared,
     ItemAdded,
@@ -308,7 +308,7 @@ class Commands:
             kept = item.model_copy(update={"id": item_id, "status": "completed"})
             self._pictures[item_id] = kept
 
-    def _written(self, item: CoreItem, *, with_sound: bool) -> Item:
+    def _written(self, item: CoreItem, *, with_sound: bool) -> ToldItem:
         picture = self._pictures.get(item.item_id)
         if picture is not None:
             return picture

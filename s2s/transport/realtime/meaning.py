@@ -6,7 +6,15 @@ Knows `s2s.core.control` and `s2s.core.items` on one side, the models of the wir
 from __future__ import annotations
 
 from s2s.core.control import Answering, Hearing, SemanticVad, ServerVad, ToolSchema
-from s2s.core.items import CallItem, ItemPart, MessageItem, OutputItem, SoundPart, TextPart
+from s2s.core.items import (
+    CallItem,
+    ItemPart,
+    MessageItem,
+    OutputItem,
+    SoundPart,
+    TextPart,
+    ToolItem,
+)
 from s2s.core.items import Item as CoreItem
 from s2s.transport.realtime import faults
 from s2s.transport.realtime.audio import sound_of, whole_sound
@@ -21,9 +29,12 @@ from s2s.transport.realtime.wire.items import (
     InputAudio,
     InputText,
     Item,
+    McpCall,
     OutputAudio,
     OutputText,
     SystemMessage,
+    ToldItem,
+    ToolFault,
     UserContent,
     UserMessage,
 )
@@ -172,9 +183,11 @@ def _check_length(text: str, most: int, at: str) -> None:
 
 def wire_item(
     item: CoreItem, heard_as: WireFormat, spoken_as: WireFormat, *, with_sound: bool
-) -> Item:
+) -> ToldItem:
     """An item of the conversation as it is written."""
     match item:
+        case ToolItem():
+            return mcp_call(item)
         case CallItem():
             return FunctionCall(
                 id=item.item_id,
@@ -200,6 +213,19 @@ def wire_item(
                 _output(part, spoken_as if with_sound else None) for part in parts
             ]
             return AssistantMessage(id=item_id, status=status, content=said)
+
+
+def mcp_call(item: ToolItem) -> McpCall:
+    """A call that the server made itself, as it is written."""
+    call = McpCall(
+        id=item.item_id,
+        server_label=item.origin,
+        name=item.name,
+        arguments=item.arguments,
+        approval_request_id=None,
+    )
+    given = {"error": ToolFault(message=item.output)} if item.failed else {"output": item.output}
+    return call.model_copy(update=given)
 
 
 def _words(part: ItemPart) -> str:

@@ -21,6 +21,7 @@ from s2s.core.events import (
     ResponseDone,
     ResponseStarted,
     ToolCalled,
+    ToolUsed,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
@@ -227,7 +228,7 @@ class RealtimeProtocol:
             case AnswerText(response=response, text=text):
                 if (writer := self._writer(response)) is not None:
                     writer.text(text)
-            case ToolCalled(response=response):
+            case ToolCalled(response=response) | ToolUsed(response=response):
                 if (writer := self._writer(response)) is not None:
                     writer.call(event)
             case ResponseDone(response=response):
@@ -315,6 +316,7 @@ def _response_of(news: Event | _Sound) -> str | None:
             ResponseStarted(response=response)
             | AnswerText(response=response)
             | ToolCalled(response=response)
+            | ToolUsed(response=response)
             | ResponseDone(response=response)
         ):
             return response.response_key

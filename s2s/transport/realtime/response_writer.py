@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from s2s.core.audio import Block
-from s2s.core.events import ResponseDone, ResponseStatus, TokenUsage, ToolCalled
+from s2s.core.events import ResponseDone, ResponseStatus, TokenUsage, ToolCalled, ToolUsed
 from s2s.core.items import answer_item_id, call_item_id
 from s2s.transport.realtime.audio import SoundToBytes
 from s2s.transport.realtime.captions import Captions
-from s2s.transport.realtime.meaning import to_base64
+from s2s.transport.realtime.meaning import mcp_call, to_base64
 from s2s.transport.realtime.send_queue import SendQueue
 from s2s.transport.realtime.server_playback import ServerPlayback
 from s2s.transport.realtime.wire.audio_formats import WireFormat
 from s2s.transport.realtime.wire.items import (
     AssistantMessage,
     FunctionCall,
-    Item,
     ItemStatus,
+    McpCall,
     OutputAudio,
     OutputText,
+    ToldItem,
 )
+from s2s.transport.realtime.wire.mcp_events import call_events
 from s2s.transport.realtime.wire.responses import (
     CachedTokens,
     ContentPart,
@@ -136,10 +138,10 @@ class ResponseWriter:
         self._outbox = outbox
         self._previous = previous
         self._playback = playback
-        self._output: list[Item] = []
+        self._output: list[ToldItem] = []
         self._next_index = 0
         self._message: _OpenMessage | None = None
-        self._calls: list[ToolCalled] = []
+        self._calls: list[ToolCalled | ToolUsed] = []
         self._captions = Captions()
         self._to_bytes = SoundToBytes(form.audio_format)
         self._unsent = bytearray()
@@ -187,8 +189,8 @@ class ResponseWriter:
         self._outbox.put(delta, sound_of=self.response_id, samples=samples)
         self._unsent.clear()
 
-    def call(self, call: ToolCalled) -> None:
-        """A tool is to be called: told behind the message that is open."""
+    def call(self, call: ToolCalled | ToolUsed) -> None:
+        """A tool is to be called, or was: told behind the message that is open."""
         if self._message is None:
             self._tell_call(call, "completed")
         else:
@@ -271,7 +273,10 @@ class ResponseWriter:
 
     # --- calls ---------------------------------------------------------------------------------
 
-    def _tell_call(self, call: ToolCalled, status: ItemStatus) -> None:
+    def _tell_call(self, call: ToolCalled | ToolUsed, status: ItemStatus) -> None:
+        if isinstance(call, ToolUsed):
+            self._tell_used(mcp_call(call.item))
+            return
         item_id, index = call_item_id(call.call_id), self._take_index()
         at: _CallPlace = {
             "response_id": self.response_id,
@@ -288,13 +293,21 @@ class ResponseWriter:
         whole = empty.model_copy(update={"status": status, "arguments": call.arguments})
         self._finish_item(index, whole, previous)
 
+    def _tell_used(self, whole: McpCall) -> None:
+        item_id, index = whole.id, self._take_index()
+        begun = whole.model_copy(update={"arguments": "", "output": None, "error": None})
+        previous = self._add_item(index, begun, item_id)
+        for event in call_events(whole, self.response_id, index):
+            self._outbox.put(event)
+        self._finish_item(index, whole, previous)
+
     # --- items ---------------------------------------------------------------------------------
 
     def _take_index(self) -> int:
         self._next_index += 1
         return self._next_index - 1
 
-    def _add_item(self, index: int, item: Item, item_id: str) -> str | None:
+    def _add_item(self, index: int, item: ToldItem, item_id: str) -> str | None:
         """Returns the item before it."""
         added = OutputItemAdded(response_id=self.response_id, output_index=index, item=item)
         self._outbox.put(added)
@@ -304,14 +317,14 @@ class ResponseWriter:
         self._outbox.put(ItemAdded(item=item, previous_item_id=previous))
         return previous
 
-    def _finish_item(self, index: int, item: Item, previous: str | None) -> None:
+    def _finish_item(self, index: int, item: ToldItem, previous: str | None) -> None:
         self._output.append(item)
         ended = OutputItemDone(response_id=self.response_id, output_index=index, item=item)
         if self.form.conversation_id is None:
             self._outbox.put(ended)
             return
         done = ItemDone(item=item, previous_item_id=previous)
-        complete = item.status == "completed"
+        complete = isinstance(item, McpCall) or item.status == "completed"
         for event in (done, ended) if complete else (ended, done):  # both orders as recorded
             self._outbox.put(event)
 

@@ -108,6 +108,27 @@ class FunctionCallOutput(_Item):
     output: str
 
 
+class ToolFault(WireModel):
+    """Why a tool of the server's gave nothing."""
+
+    type: Literal["tool_execution_error"] = "tool_execution_error"
+    message: str
+
+
+class McpCall(WireModel):
+    """A tool that the server called itself, and what it gave. Never from a client."""
+
+    id: str
+    type: Literal["mcp_call"] = "mcp_call"
+    server_label: str
+    name: str
+    arguments: str
+    """JSON as text."""
+    approval_request_id: str | None = None
+    output: str | None = None
+    error: ToolFault | None = None
+
+
 class ItemReference(WireModel):
     """An item of the conversation, named in the input of a response."""
 
@@ -117,6 +138,10 @@ class ItemReference(WireModel):
 
 Message = Annotated[SystemMessage | UserMessage | AssistantMessage, Field(discriminator="role")]
 Item = Annotated[Message | FunctionCall | FunctionCallOutput, Field(discriminator="type")]
+ToldItem = Annotated[
+    Message | FunctionCall | FunctionCallOutput | McpCall, Field(discriminator="type")
+]
+"""What the server tells of: a client makes no `mcp_call`."""
 InputItem = Annotated[
     Message | FunctionCall | FunctionCallOutput | ItemReference, Field(discriminator="type")
 ]

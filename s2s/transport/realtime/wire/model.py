@@ -25,6 +25,13 @@ class WireModel(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
+class ServerEventModel(WireModel):
+    """An event that a server sends."""
+
+    event_id: str = ""
+    """Given as it is sent."""
+
+
 @cache
 def _constants(model: type[BaseModel]) -> tuple[str, ...]:
     """The fields of `model` that can have one value alone; looked for once, not for each event."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from s2s.transport.realtime.wire.audio_formats import WireFormat
-from s2s.transport.realtime.wire.items import Item
+from s2s.transport.realtime.wire.items import ToldItem
 from s2s.transport.realtime.wire.model import WireModel
 from s2s.transport.realtime.wire.settings import Modality, TokenLimit
 
@@ -103,7 +103,7 @@ class ResponseObject(WireModel):
     id: str
     status: FinalStatus | Literal["in_progress"]
     status_details: StatusDetails | None
-    output: list[Item]
+    output: list[ToldItem]
     conversation_id: str | None
     output_modalities: list[Modality]
     max_output_tokens: TokenLimit

@@ -9,14 +9,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from s2s.transport.realtime.wire.items import Item
-from s2s.transport.realtime.wire.model import WireModel
+from s2s.transport.realtime.wire.items import ToldItem
+from s2s.transport.realtime.wire.mcp_events import (
+    McpArgumentsDelta,
+    McpArgumentsDone,
+    McpCallCompleted,
+    McpCallFailed,
+    McpCallInProgress,
+)
+from s2s.transport.realtime.wire.model import ServerEventModel, WireModel
 from s2s.transport.realtime.wire.responses import ContentPart, ResponseObject
-
-
-class _ServerEvent(WireModel):
-    event_id: str = ""
-    """Given as it is sent."""
 
 
 class ErrorDetail(WireModel):
@@ -30,28 +32,28 @@ class ErrorDetail(WireModel):
     """Of the event that was wrong, where it had one."""
 
 
-class ErrorEvent(_ServerEvent):
+class ErrorEvent(ServerEventModel):
     """An event of the client was not obeyed."""
 
     type: Literal["error"] = "error"
     error: ErrorDetail
 
 
-class SessionCreated(_ServerEvent):
+class SessionCreated(ServerEventModel):
     """The first event."""
 
     type: Literal["session.created"] = "session.created"
     session: dict[str, object]
 
 
-class SessionUpdated(_ServerEvent):
+class SessionUpdated(ServerEventModel):
     """The whole session as it is from now on."""
 
     type: Literal["session.updated"] = "session.updated"
     session: dict[str, object]
 
 
-class AudioCommitted(_ServerEvent):
+class AudioCommitted(ServerEventModel):
     """What was heard is an item."""
 
     type: Literal["input_audio_buffer.committed"] = "input_audio_buffer.committed"
@@ -59,13 +61,13 @@ class AudioCommitted(_ServerEvent):
     previous_item_id: str | None
 
 
-class AudioCleared(_ServerEvent):
+class AudioCleared(ServerEventModel):
     """What was appended is forgotten."""
 
     type: Literal["input_audio_buffer.cleared"] = "input_audio_buffer.cleared"
 
 
-class InputSpeechStarted(_ServerEvent):
+class InputSpeechStarted(ServerEventModel):
     """The person speaks."""
 
     type: Literal["input_audio_buffer.speech_started"] = "input_audio_buffer.speech_started"
@@ -73,7 +75,7 @@ class InputSpeechStarted(_ServerEvent):
     item_id: str
 
 
-class InputSpeechStopped(_ServerEvent):
+class InputSpeechStopped(ServerEventModel):
     """The person has spoken."""
 
     type: Literal["input_audio_buffer.speech_stopped"] = "input_audio_buffer.speech_stopped"
@@ -81,28 +83,28 @@ class InputSpeechStopped(_ServerEvent):
     item_id: str
 
 
-class OutputStarted(_ServerEvent):
+class OutputStarted(ServerEventModel):
     """The sound of a response begins to leave; over WebRTC alone."""
 
     type: Literal["output_audio_buffer.started"] = "output_audio_buffer.started"
     response_id: str
 
 
-class OutputStopped(_ServerEvent):
+class OutputStopped(ServerEventModel):
     """All of it has left."""
 
     type: Literal["output_audio_buffer.stopped"] = "output_audio_buffer.stopped"
     response_id: str
 
 
-class OutputCleared(_ServerEvent):
+class OutputCleared(ServerEventModel):
     """The rest of it never will."""
 
     type: Literal["output_audio_buffer.cleared"] = "output_audio_buffer.cleared"
     response_id: str
 
 
-class TimeoutTriggered(_ServerEvent):
+class TimeoutTriggered(ServerEventModel):
     """Nobody spoke for so long."""
 
     type: Literal["input_audio_buffer.timeout_triggered"] = "input_audio_buffer.timeout_triggered"
@@ -111,30 +113,30 @@ class TimeoutTriggered(_ServerEvent):
     item_id: str
 
 
-class ItemAdded(_ServerEvent):
+class ItemAdded(ServerEventModel):
     """An item entered the conversation."""
 
     type: Literal["conversation.item.added"] = "conversation.item.added"
-    item: Item
+    item: ToldItem
     previous_item_id: str | None
 
 
-class ItemDone(_ServerEvent):
+class ItemDone(ServerEventModel):
     """An item is as it stays."""
 
     type: Literal["conversation.item.done"] = "conversation.item.done"
-    item: Item
+    item: ToldItem
     previous_item_id: str | None
 
 
-class ItemRetrieved(_ServerEvent):
+class ItemRetrieved(ServerEventModel):
     """The item that was asked for."""
 
     type: Literal["conversation.item.retrieved"] = "conversation.item.retrieved"
-    item: Item
+    item: ToldItem
 
 
-class ItemTruncated(_ServerEvent):
+class ItemTruncated(ServerEventModel):
     """The item ends there."""
 
     type: Literal["conversation.item.truncated"] = "conversation.item.truncated"
@@ -143,14 +145,14 @@ class ItemTruncated(_ServerEvent):
     audio_end_ms: int
 
 
-class ItemDeleted(_ServerEvent):
+class ItemDeleted(ServerEventModel):
     """The item is gone."""
 
     type: Literal["conversation.item.deleted"] = "conversation.item.deleted"
     item_id: str
 
 
-class TranscriptionDelta(_ServerEvent):
+class TranscriptionDelta(ServerEventModel):
     """More of the person's words."""
 
     type: Literal["conversation.item.input_audio_transcription.delta"] = (
@@ -168,7 +170,7 @@ class DurationUsage(WireModel):
     seconds: float
 
 
-class TranscriptionCompleted(_ServerEvent):
+class TranscriptionCompleted(ServerEventModel):
     """The person's words."""
 
     type: Literal["conversation.item.input_audio_transcription.completed"] = (
@@ -188,7 +190,7 @@ class TranscriptionError(WireModel):
     code: str | None = None
 
 
-class TranscriptionFailed(_ServerEvent):
+class TranscriptionFailed(ServerEventModel):
     """There will be no words of this item."""
 
     type: Literal["conversation.item.input_audio_transcription.failed"] = (
@@ -199,24 +201,24 @@ class TranscriptionFailed(_ServerEvent):
     error: TranscriptionError
 
 
-class ResponseCreated(_ServerEvent):
+class ResponseCreated(ServerEventModel):
     """The assistant begins."""
 
     type: Literal["response.created"] = "response.created"
     response: ResponseObject
 
 
-class ResponseEnded(_ServerEvent):
+class ResponseEnded(ServerEventModel):
     """The one end of a response."""
 
     type: Literal["response.done"] = "response.done"
     response: ResponseObject
 
 
-class _OfItem(_ServerEvent):
+class _OfItem(ServerEventModel):
     response_id: str
     output_index: int
-    item: Item
+    item: ToldItem
 
 
 class OutputItemAdded(_OfItem):
@@ -231,7 +233,7 @@ class OutputItemDone(_OfItem):
     type: Literal["response.output_item.done"] = "response.output_item.done"
 
 
-class _OfPart(_ServerEvent):
+class _OfPart(ServerEventModel):
     response_id: str
     item_id: str
     output_index: int
@@ -297,7 +299,7 @@ class AudioDone(_OfPart):
     type: Literal["response.output_audio.done"] = "response.output_audio.done"
 
 
-class _OfCall(_ServerEvent):
+class _OfCall(ServerEventModel):
     response_id: str
     item_id: str
     output_index: int
@@ -330,7 +332,7 @@ class RateLimit(WireModel):
     reset_seconds: float
 
 
-class RateLimitsUpdated(_ServerEvent):
+class RateLimitsUpdated(ServerEventModel):
     """What is left; a local server has no limits, and says so with large ones."""
 
     type: Literal["rate_limits.updated"] = "rate_limits.updated"
@@ -371,6 +373,11 @@ ServerEvent = (
     | AudioDone
     | ArgumentsDelta
     | ArgumentsDone
+    | McpArgumentsDelta
+    | McpArgumentsDone
+    | McpCallInProgress
+    | McpCallCompleted
+    | McpCallFailed
     | RateLimitsUpdated
 )
 

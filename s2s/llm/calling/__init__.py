@@ -1,0 +1,1 @@
+"""How the session's own tools are called for an answer: by the model, or by a choice."""
