@@ -37,6 +37,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"(sudo|docker|systemctl|journalctl|launchctl|cp|install|uv|pip) ", "installs"),
     (r"python -m pip install ", "installs"),
     (r"python -m pip wheel native ", "fetches CMake: tests/test_kernel_wheel.py"),
+    (r"cmake ", "compiles all levels: tests/tts/qwen3/native/test_speech_example.py"),
     (r"python3 scripts/(run|test)\.py", "installs"),
     (r"\.ci/run|basedpyright", "is what runs these tests"),
     (r"python -m s2s voices add piper:", "fetches"),

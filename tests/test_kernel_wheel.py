@@ -24,7 +24,15 @@ pytestmark = [pytest.mark.kernels, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[1]
 PARITY = [
     f"tests/tts/qwen3/native/test_{part}.py"
-    for part in ("transformer", "codec", "codec_transformer", "codec_upsampler", "language", "kept")
+    for part in (
+        "transformer",
+        "codec",
+        "codec_transformer",
+        "codec_upsampler",
+        "language",
+        "kept",
+        "speech",
+    )
 ]
 
 
@@ -64,8 +72,8 @@ def test_it_holds_one_library_and_is_of_no_python(wheel: Path) -> None:
     assert "-py3-none-" in wheel.name
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert len(names) == 2
-    assert "s2s_kernels/__init__.py" in names
+    assert len(names) == 3
+    assert {"s2s_kernels/__init__.py", "s2s_kernels/include/s2s_qwen3.h"} < names
     assert wheel.stat().st_size < 1 << 20
 
 

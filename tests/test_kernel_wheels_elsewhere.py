@@ -26,7 +26,11 @@ class Target:
     under: tuple[str, ...] = ()
 
 
-ARM = Target("aarch64-linux-gnu-gcc", "Linux", "aarch64", "libs2s_kernels.so", ("qemu-aarch64",))
+ARM = Target(
+    "aarch64-linux-gnu-gcc", "Linux", "aarch64", "libs2s_kernels.so",
+    ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
+)  # fmt: skip
+HERE = Target("gcc", "Linux", "x86_64", "libs2s_kernels.so")
 WINDOWS = Target("x86_64-w64-mingw32-gcc", "Windows", "AMD64", "libs2s_kernels.dll", ("wine",))
 ARM_LEVELS = {
     "cortex-a53": "neon best neon",
@@ -44,8 +48,8 @@ def run(command: Sequence[str | Path], **environment: str) -> str:
     return done.stdout
 
 
-def built(target: Target, folder: Path) -> Path:
-    """The example in C, beside the library that it is linked with; skips where a program that makes
+def built(target: Target, folder: Path, example: str = "levels") -> Path:
+    """An example in C, beside the library that it is linked with; skips where a program that makes
     or runs it is missing."""
     for name in ("cmake", "make", target.compiler, *target.under[:1]):
         if shutil.which(name) is None:
@@ -57,14 +61,8 @@ def built(target: Target, folder: Path) -> Path:
     }
     defined = [f"-D{name}={value}" for name, value in settings.items()]
     run(["cmake", "-G", "Unix Makefiles", "-S", NATIVE, "-B", folder, *defined])
-    run(["cmake", "--build", folder, "--parallel", "2"])
-    program = folder / "levels.exe"
-    example = NATIVE / "examples" / "levels.c"
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    run(
-        [target.compiler, *warnings, f"-I{NATIVE / 'src'}", example, folder / target.library,
-         "-Wl,-rpath,$ORIGIN" if target.system == "Linux" else "-static", "-o", program]
-    )  # fmt: skip
+    run(["cmake", "--build", folder, "--parallel", "2", "--target", example])
+    [program] = (path for path in folder.iterdir() if path.name in (example, f"{example}.exe"))
     return program
 
 
@@ -72,7 +70,7 @@ def built(target: Target, folder: Path) -> Path:
 def test_on_arm_the_levels_are_those_of_the_processor(tmp_path: Path) -> None:
     program = built(ARM, tmp_path)
     for processor, levels in ARM_LEVELS.items():
-        told = run([*ARM.under, "-cpu", processor, "-L", "/usr/aarch64-linux-gnu", program])
+        told = run([*ARM.under, "-cpu", processor, program])
         assert told == f"{levels}, interface 1\n"
 
 

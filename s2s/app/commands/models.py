@@ -50,6 +50,9 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     convert.add_argument("source", help="0.6b-base, another published name, a hub id, a folder")
     convert.add_argument("--quant", default="q4_k_m", help="of the talker (default: %(default)s)")
     convert.add_argument("--predictor-quant", help="of the code predictor (default: q8_0)")
+    convert.add_argument(
+        "--packed", metavar="FILE", help="write it as one file for programs in C, too"
+    )
     row = actions.add_parser(
         "hash",
         help="print what a row of models.yaml needs: size, SHA-256, source",
@@ -87,7 +90,8 @@ def run(call: Invocation) -> int:
         case "rm":
             return models_rm(store, options.names, sure=options.yes)
         case "convert":
-            return models_convert(store, options.source, options.quant, options.predictor_quant)
+            quants = options.quant, options.predictor_quant
+            return models_convert(store, options.source, quants, options.packed)
         case _:
             return models_list(store)
 
@@ -207,10 +211,14 @@ def models_hash(store: Store, wanted: WantedRows) -> int:
     return 0
 
 
-def models_convert(store: Store, source: str, quant: str, predictor_quant: str | None) -> int:
-    """Convert a Qwen3-TTS checkpoint, fetched if it is not here, and print the folder made."""
-    from s2s.tts.qwen3 import convert_model
+def models_convert(
+    store: Store, source: str, quants: tuple[str, str | None], packed: str | None = None
+) -> int:
+    """Convert a Qwen3-TTS checkpoint, fetched if it is not here, and print the folder made, and the
+    file for programs in C if one is wanted. quants: of the talker, of the code predictor."""
+    from s2s.tts.qwen3 import convert_model, pack_model
 
+    quant, predictor_quant = quants
     folder = convert_model(
         source,
         store.root,
@@ -220,6 +228,8 @@ def models_convert(store: Store, source: str, quant: str, predictor_quant: str |
         progress=lambda name, done, total: store.progress(f"converting {name}", done, total),
     )
     print(folder)
+    if packed is not None:
+        print(pack_model(folder, Path(packed).expanduser(), home=store.root, threads=cores()))
     return 0
 
 

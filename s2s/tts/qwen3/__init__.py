@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.errors import Qwen3Error
     from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER
     from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
+    from s2s.tts.qwen3.native.packed_model import pack_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
     from s2s.tts.qwen3.parity.recorded import RecordedComparison, compare_recorded, read_recorded
@@ -77,6 +78,7 @@ _NAMES = {
     "errors": "Qwen3Error",
     "folders": "CALIBRATION_FILE CONVERTED_FOLDER",
     "model": "DevicePlacements Qwen3Model open_model",
+    "native.packed_model": "pack_model",
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
     "parity.quality": "Quality quality_table",
     "parity.recorded": "RecordedComparison compare_recorded read_recorded",
@@ -147,6 +149,7 @@ __all__ = [
     "open_model",
     "open_parity",
     "open_speaker_encoder",
+    "pack_model",
     "quality_table",
     "read_recorded",
     "segments",

@@ -14,6 +14,7 @@ from s2s.app.settings import settings
 from s2s.config import registry
 from s2s.models import store
 from s2s.models.manifest import WheelPart, read_manifest
+from s2s.tts import qwen3
 from tests.support.local_hub import LocalHub
 from tests.support.wheels import WheelMaker
 
@@ -58,6 +59,24 @@ def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixtu
     assert Path(capsys.readouterr().out.strip()) == made
     assert cli.main(["models", "convert", folder, "--quant", "q3"]) == 1
     assert "unknown quant 'q3'; known: f32, bf16" in capsys.readouterr().err
+
+
+def test_a_converted_model_is_packed_where_it_is_wished(
+    tiny_qwen3, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """What is in the file: tests/tts/qwen3/native/test_packed_model.py."""
+    asked: list[Path] = []
+
+    def pack(folder: Path, path: Path, *, home: Path, threads: int) -> Path:
+        asked.extend([folder, path, home])
+        return path
+
+    monkeypatch.setattr(qwen3, "pack_model", pack, raising=False)
+    folder, file = str(tiny_qwen3("0.6b-customvoice")), tmp_path / "voice.s2s"
+    assert cli.main(["models", "convert", folder, "--quant", "f32", "--packed", str(file)]) == 0
+    made, packed = map(Path, capsys.readouterr().out.split())
+    assert packed == file
+    assert asked == [made, file, store.Store().root]
 
 
 def test_a_model_that_is_there_is_not_fetched_again(

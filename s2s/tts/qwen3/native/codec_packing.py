@@ -13,7 +13,7 @@ import numpy as np
 from s2s.tts.qwen3.codec.tensors import Wide
 from s2s.tts.qwen3.codec.weights import Snake
 from s2s.tts.qwen3.interfaces import Floats
-from s2s.tts.qwen3.native.kept import KeptWeights, Origin
+from s2s.tts.qwen3.native.kept import KeptWeights, Origin, Packed
 from s2s.tts.qwen3.native.memory import WeightMemory
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
@@ -60,6 +60,11 @@ class Memory:
     def keep(self) -> None:
         """All is in it: keep it for the next start."""
         self._memory.keep()
+
+    @property
+    def packed(self) -> Packed:
+        """All that was taken as it lies in memory: uint8 [n], for as long as this lives."""
+        return self._memory.values
 
     def take(self, *shape: int) -> Floats:
         """The next array in it: zeros, or what was read."""

@@ -25,7 +25,7 @@ from s2s.tts.qwen3.native.codec_packing import (
     padded,
     panel_floats,
 )
-from s2s.tts.qwen3.native.kept import Origin
+from s2s.tts.qwen3.native.kept import Origin, Packed
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind, require
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
@@ -121,6 +121,11 @@ class CodecTransformer:
             raise KernelError("no memory for a codec decoder")
         self._shape = shape  # the kernel reads what it points to
         self._free = weakref.finalize(self, self._lib.codec_transformer_free, self._pointer)
+
+    @property
+    def packed(self) -> Packed:
+        """The weights as they lie in memory: uint8 [n], for as long as this lives."""
+        return self._memory.packed
 
     def run(
         self, codes: Ids, position: int, state: Sequence[Floats]

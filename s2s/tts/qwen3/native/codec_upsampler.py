@@ -36,7 +36,7 @@ from s2s.tts.qwen3.native.codec_packing import (
     panel_floats,
     with_padding,
 )
-from s2s.tts.qwen3.native.kept import Origin
+from s2s.tts.qwen3.native.kept import Origin, Packed
 from s2s.tts.qwen3.native.library import Functions, KernelError, bind, require
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
@@ -143,6 +143,11 @@ class CodecUpsampler:
             raise KernelError("no memory for a codec decoder")
         self._shape = shape  # the kernel reads what it points to
         self._free = weakref.finalize(self, self._lib.codec_upsampler_free, self._pointer)
+
+    @property
+    def packed(self) -> Packed:
+        """The weights as they lie in memory: uint8 [n], for as long as this lives."""
+        return self._memory.packed
 
     def run(
         self,

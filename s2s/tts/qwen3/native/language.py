@@ -67,7 +67,7 @@ def load(
 
 def open_talker(folder: Path, spec: Spec, pool: ThreadPool) -> tuple[NativeTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
-    file, quant = _open(folder, TALKER, spec)
+    file, quant = open_kernel_part(folder, TALKER, spec)
     return NativeTalker(pool, file, spec), quant
 
 
@@ -75,11 +75,41 @@ def open_predictor(
     folder: Path, spec: Spec, pool: ThreadPool, draft_tokens: int = 0
 ) -> tuple[NativePredictor, str]:
     """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
-    file, quant = _open(folder, PREDICTOR, spec)
+    file, quant = open_kernel_part(folder, PREDICTOR, spec)
     return NativePredictor(pool, file, open_tables(folder), spec, draft_tokens), quant
 
 
-def _open(folder: Path, name: str, spec: Spec) -> tuple[GGUFFile, str]:
+def talker_head(file: GGUFFile, spec: Spec) -> dict[str, Stored]:
+    """The rows of the talker's head that can be sampled: all codes, and the end of speech. Raises
+    GGUFError."""
+    shape = (spec.talker.vocabulary, spec.talker.hidden)
+    file.require("output.weight", shape)
+    rows = (range(spec.codes), range(spec.ids.eos, spec.ids.eos + 1))
+    return {_HEAD: Stored(file, "output.weight", rows, shape[1])}
+
+
+def predictor_heads(tables: GGUFFile, spec: Spec) -> dict[str, Stored]:
+    """The predictor's head of each group, and behind them the projection from the talker's width
+    where there is one. Raises GGUFError."""
+    width = spec.predictor.hidden
+    stored = {
+        f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
+        for group in range(spec.groups - 1)
+    }
+    if spec.projected:
+        name = "projection.weight"
+        stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
+    return stored
+
+
+def projection_bias(tables: GGUFFile, spec: Spec) -> Floats | None:
+    """float32 [width of the predictor]; None where there is no projection. Raises GGUFError."""
+    return vector(tables, "projection.bias", spec.predictor.hidden) if spec.projected else None
+
+
+def open_kernel_part(folder: Path, name: str, spec: Spec) -> tuple[GGUFFile, str]:
+    """A file of a converted checkpoint that the kernel can compute, and what it was quantised to.
+    Raises GGUFError, KernelError."""
     file, quant = open_part(folder, name, spec)
     if quant in _TOO_FINE:
         raise KernelError(
@@ -110,13 +140,8 @@ class NativeTalker:
 
     def __init__(self, pool: ThreadPool, file: GGUFFile, spec: Spec) -> None:
         self._transformer = Transformer(pool, file, spec.talker, "talker")
-        shape = (spec.talker.vocabulary, spec.talker.hidden)
-        file.require("output.weight", shape)
-        eos = spec.ids.eos
-        rows = (range(spec.codes), range(eos, eos + 1))
-        head = {_HEAD: Stored(file, "output.weight", rows, shape[1])}
-        self._head = Matrices(pool, head, "talker-head")
-        self._sampled = np.array([*rows[0], eos])
+        self._head = Matrices(pool, talker_head(file, spec), "talker-head")
+        self._sampled = np.array([*range(spec.codes), spec.ids.eos])
         self._vocabulary = spec.talker.vocabulary
 
     def use(self, pool: ThreadPool) -> None:
@@ -173,16 +198,8 @@ class NativePredictor:
         self.vectors = CodeVectors(tables, spec)
         width = spec.predictor.hidden
         heads = [f"{_HEAD}.{group}" for group in range(spec.groups - 1)]
-        stored = {
-            f"{_HEAD}.{group}": Stored.whole(tables, f"head.{group}", (spec.codes, width))
-            for group in range(spec.groups - 1)
-        }
-        self._bias: Floats | None = None
-        if spec.projected:
-            name = "projection.weight"
-            stored[_PROJECTION] = Stored.whole(tables, name, (width, spec.talker.hidden))
-            self._bias = vector(tables, "projection.bias", width)
-        self.matrices = Matrices(pool, stored, "predictor-heads")
+        self._bias = projection_bias(tables, spec)
+        self.matrices = Matrices(pool, predictor_heads(tables, spec), "predictor-heads")
         self._pool = pool
         self._choose_frame: ChooseFrame = pool.kernel.choose_frame
         kind, self._rows = self.vectors.stored()

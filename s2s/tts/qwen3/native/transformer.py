@@ -23,7 +23,7 @@ from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import kind_of, vector
 from s2s.tts.qwen3.interfaces import Floats
 from s2s.tts.qwen3.native import library as kernel
-from s2s.tts.qwen3.native.kept import KeptWeights, Origin
+from s2s.tts.qwen3.native.kept import KeptWeights, Origin, Packed
 from s2s.tts.qwen3.native.library import MATRICES, NORMS, KernelError, address
 from s2s.tts.qwen3.native.memory import WeightMemory
 
@@ -111,7 +111,7 @@ class Matrices:
         self.pointers: dict[str, int] = {}
         for name, each in stored.items():
             pointer: int = lib.matrix_new(
-                each.count, each.columns, _bits(each.kind), memory.pointer + offsets[name]
+                each.count, each.columns, bits_of(each.kind), memory.pointer + offsets[name]
             )
             if not pointer:
                 raise KernelError("no memory for a matrix")
@@ -125,6 +125,11 @@ class Matrices:
         for file in files:
             file.let_go()
         memory.keep()
+
+    @property
+    def packed(self) -> Packed:
+        """All of them as they lie in memory: uint8 [n], for as long as this lives."""
+        return self._memory.values
 
     def product(self, name: str, vector: Floats) -> Floats:
         """A matrix times a vector: float32 [columns] to float32 [rows]."""
@@ -146,7 +151,7 @@ class Matrices:
                 f"{stored.file.path}: {stored.name}: rows of {stored.columns} values do not "
                 f"divide into blocks of {_BLOCK}; {_ELSEWHERE}"
             )
-        bits = _bits(stored.kind)
+        bits = bits_of(stored.kind)
         size: int = self.pool.kernel.matrix_bytes(stored.count, stored.columns, bits)
         if not size:
             raise KernelError(
@@ -215,23 +220,13 @@ class Transformer:
             )
         self.width = spec.hidden
         self._pool = pool
-        self._matrices = Matrices(
-            pool,
-            {
-                f"{layer}.{name}": Stored.whole(file, f"blk.{layer}.{stored}.weight", shape)
-                for layer in range(spec.layers)
-                for name, stored, shape in _shapes(spec)
-            },
-            part,
-        )
+        self._matrices = Matrices(pool, layer_matrices(file, spec), part)
         layers = (kernel.Layer * spec.layers)()
         keep: list[Floats] = []
         for at, layer in enumerate(layers):
             for name in MATRICES:
                 setattr(layer, name, self._matrices.pointers[f"{at}.{name}"])
-            for name, stored in _NORM_NAMES.items():
-                width = spec.head_dim if name in ("query_norm", "key_norm") else spec.hidden
-                norm = vector(file, f"blk.{at}.{stored}.weight", width)
+            for name, norm in zip(NORMS, layer_norms(file, spec, at), strict=True):
                 keep.append(norm)
                 setattr(layer, name, address(norm))
         self._norms = keep  # the kernel reads them where they are
@@ -239,7 +234,7 @@ class Transformer:
             spec.hidden, spec.intermediate, spec.layers, spec.heads, spec.kv_heads, spec.head_dim,
             spec.rms_norm_eps, spec.rope_theta,
         )  # fmt: skip
-        last = vector(file, "output_norm.weight", spec.hidden)
+        last = last_norm(file, spec)
         self.pointer: int = pool.kernel.transformer_new(
             ctypes.byref(shape), layers, address(last), pool.pointer
         )
@@ -277,8 +272,36 @@ class Transformer:
         return out
 
 
-def _bits(kind: TensorType) -> int:
+def bits_of(kind: TensorType) -> int:
+    """Of a weight in memory, whatever type it was stored in: 4 or 8."""
     return 4 if kind.name == _FOUR_BITS else 8
+
+
+def layer_matrices(file: GGUFFile, spec: DecoderSpec) -> dict[str, Stored]:
+    """The matrices of all layers, as they lie one behind the other. Raises GGUFError."""
+    return {
+        f"{layer}.{name}": Stored.whole(file, f"blk.{layer}.{stored}.weight", shape)
+        for layer in range(spec.layers)
+        for name, stored, shape in _shapes(spec)
+    }
+
+
+def layer_norms(file: GGUFFile, spec: DecoderSpec, layer: int) -> list[Floats]:
+    """A layer's norms, in the order of `NORMS`: float32 [hidden] or [head_dim]. Raises
+    GGUFError."""
+    return [
+        vector(
+            file,
+            f"blk.{layer}.{_NORM_NAMES[name]}.weight",
+            spec.head_dim if name in ("query_norm", "key_norm") else spec.hidden,
+        )
+        for name in NORMS
+    ]
+
+
+def last_norm(file: GGUFFile, spec: DecoderSpec) -> Floats:
+    """The norm behind the last layer: float32 [hidden]. Raises GGUFError."""
+    return vector(file, "output_norm.weight", spec.hidden)
 
 
 def _shapes(spec: DecoderSpec) -> Iterable[tuple[str, str, tuple[int, int]]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +36,19 @@ _WHITE_SPACE = frozenset(
 _CACHED_WORDS = 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class TokenizerParts:
+    """What a tokenizer consists of.
+
+    vocabulary: id by token in byte characters; ranks: of the pairs that are merged; added: id by
+    text of the tokens that are never split, longest first.
+    """
+
+    vocabulary: Mapping[str, int]
+    ranks: Mapping[tuple[str, str], int]
+    added: Mapping[str, int]
+
+
 class Tokenizer:
     """Encodes text; cheap to call, safe to share between threads."""
 
@@ -49,8 +63,8 @@ class Tokenizer:
         self._vocabulary = vocabulary
         self._ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
         self._unranked = len(self._ranks)
-        self._added = added
         alternatives = sorted(added, key=len, reverse=True)
+        self._added = {token: added[token] for token in alternatives}
         self._split = re.compile(f"({'|'.join(map(re.escape, alternatives))})") if added else None
         self._begun = frozenset(token[:at] for token in added for at in range(1, len(token)))
         self._longest = max(map(len, added), default=0)
@@ -79,6 +93,11 @@ class Tokenizer:
                     advice=RESTORE,
                 )
         return cls(vocabulary, merges, _added_tokens(folder / "tokenizer_config.json", rows))
+
+    @property
+    def parts(self) -> TokenizerParts:
+        """What it consists of."""
+        return TokenizerParts(self._vocabulary, self._ranks, self._added)
 
     def encode(self, text: str) -> npt.NDArray[np.int64]:
         """Token ids of a text, added tokens included where they stand: int64 [n]."""

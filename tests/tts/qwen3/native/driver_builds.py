@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 NATIVE = Path(__file__).parents[4] / "native"
+INCLUDES = [f"-I{NATIVE / name}" for name in ("src", "speech", "include")]
+_SCARCE = ("-include", str(NATIVE / "driver" / "scarce.h"))
 _LIMIT_S = 280.0
 _ARM = "aarch64-linux-gnu-gcc"
 _WINDOWS = "x86_64-w64-mingw32-gcc"
@@ -93,18 +95,21 @@ def flags(level: str) -> list[str]:
     return [*found["common"], *found[level]]
 
 
-def build(of: Build, folder: Path, optimise: str = "-O1") -> Path:
-    """The program, in ``folder``; with a warning it is not made."""
-    program = folder / f"driver-{of.level}.exe"
-    sources = [*(NATIVE / "src").glob("*.c"), *(NATIVE / "driver").glob("*.c")]
+def build(of: Build, folder: Path, optimise: str = "-O1", program: str = "driver") -> Path:
+    """The program of sources ``native/program/*.c`` or ``native/program.c``, in ``folder``; with a
+    warning it is not made. What is not the driver speaks by the C interface, which it gets too."""
+    own = NATIVE / f"{program}.c"
+    beside = [own, *(NATIVE / "speech").glob("*.c")] if own.is_file() else []
+    sources = [*(NATIVE / "src").glob("*.c"), *(NATIVE / program).glob("*.c"), *beside]
+    made = folder / f"{Path(program).name}-{of.level}.exe"
     command = [
         of.compiler, *flags(of.level), "-Wall", "-Wextra", "-Walloca", "-Werror", optimise,
-        "-include", str(NATIVE / "driver" / "scarce.h"), *of.extra, f"-I{NATIVE / 'src'}",
-        *map(str, sorted(sources)), "-o", str(program), "-pthread", "-lm",
+        *([] if beside else _SCARCE), *of.extra, *INCLUDES, f"-DS2S_LEVEL={of.level}",
+        *map(str, sorted(sources)), "-o", str(made), "-pthread", "-lm",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
     assert done.returncode == 0, done.stderr
-    return program
+    return made
 
 
 def require(of: Build) -> None:
