@@ -29,23 +29,29 @@ def running(server: Runnable, name: str) -> Generator[None]:
     Raises:
         Exception: it could not begin. One that fails later is logged.
     """
-    begun = threading.Event()
+    listens, known = threading.Event(), threading.Event()
     failed: list[Exception] = []
-    server.ready = begun.set
+
+    def ready() -> None:
+        listens.set()
+        known.set()
 
     def run() -> None:
         try:
             server.run()
         except Exception as error:
-            if begun.is_set():
+            if listens.is_set():
                 log.exception("%s has ended", name)
-            failed.append(error)
-        begun.set()
+            else:
+                failed.append(error)
+        known.set()
+
+    server.ready = ready
 
     thread = threading.Thread(target=run, name=name)
     thread.start()
     try:
-        begun.wait()
+        known.wait()
         if failed:
             raise failed[0]
         yield
