@@ -48,6 +48,7 @@ class SessionConfig:
     sign_of_life_after_s: float = setting(
         1.0, "How long after the end of speech; later where the first words are about to come."
     )
+    failure_sound: bool = setting(True, "Two falling tones where an answer fails unheard.")
     standstill_s: float = setting(
         30.0, "An answer on which nothing moves for this long has failed, and the person hears it."
     )

@@ -82,7 +82,9 @@ class Session:
             to_all(self._standstill.on_event, recent.on_event, finals.on_event, self._on_event),
             models.compute,
         )
-        self._sender = Sender(self._playback, state, self.history.played)
+        self._sender = Sender(
+            self._playback, state, self.history.played, failure_heard=config.failure_sound
+        )
         self._floor = AssistantFloor(transport, self._sender, recent, state, self.history.forget)
         self._gate = InputGate(config.turns.input, models.wake_word, state.events)
         settings = _tts_settings(self._playback.rate_hz, config, models, manner)

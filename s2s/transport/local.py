@@ -67,6 +67,9 @@ class LocalConfig:
         "auto",
         "Cancel the assistant's own voice in the microphone; auto: where the wheel is installed.",
     )
+    listening_sound: bool = setting(
+        False, "A short sound when it begins to listen, and when it ends: wake word, keys."
+    )
     suppress_noise: bool = setting(
         False, "Take steady noise (a fan, hum) out of the microphone's sound."
     )

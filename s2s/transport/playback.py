@@ -92,6 +92,7 @@ class Playback:
         self._heard = ""
         self._gain = 1.0
         self._output = PlaybackMode.NORMAL
+        self._cue = np.zeros(0, dtype=np.float32)
         self._closed = False
 
     @property
@@ -176,6 +177,13 @@ class Playback:
                 return False
             return True
 
+    def cue(self, sound: Block) -> None:
+        """Play a short sound, float32 [samples] at `rate_hz`, now and over whatever plays. It is no
+        answer: nothing counts it, nothing waits for it, and an interruption lets it end."""
+        with self._changed:
+            self._cue = sound
+            self._changed.notify_all()
+
     # --- the player's side ---------------------------------------------------------------------
 
     def pull(self, out: Block) -> int:
@@ -192,6 +200,7 @@ class Playback:
             out[first:taken] = self._ring[: taken - first]
             out[taken:] = 0.0
             self._apply_gain(out)
+            self._mix_cue(out)
             if self.tap is not None:
                 self.tap.played(out, self.rate_hz, self._clock.now())
             if taken:
@@ -208,7 +217,7 @@ class Playback:
     def wait_for_sound(self, until_s: float) -> bool:
         """Wait until samples are there to be played; False when the clock reads `until_s` first."""
         with self._changed:
-            while self._written == self._played:
+            while self._written == self._played and not len(self._cue):
                 remaining_s = until_s - self._clock.now()
                 if remaining_s <= 0:
                     return False
@@ -285,6 +294,12 @@ class Playback:
             if mark.ends:
                 self._report("finished")
                 self._current = None
+
+    def _mix_cue(self, out: Block) -> None:
+        count = min(len(out), len(self._cue))
+        if count:
+            np.clip(out[:count] + self._cue[:count], -1.0, 1.0, out=out[:count])
+            self._cue = self._cue[count:]
 
     def _report(self, what: Literal["started", "finished", "cut"]) -> None:
         assert self._current is not None

@@ -23,6 +23,15 @@ _SEARCH_S = 0.008
 """Longer than half a period of a low voice (70 Hz: 14 ms), so that some place always fits."""
 
 
+def check_speed(speed: float) -> None:
+    """
+    Raises:
+        ValueError: nothing can be spoken at that many times its pace.
+    """
+    if not SLOWEST <= speed <= FASTEST:
+        raise ValueError(f"speed must be from {SLOWEST} to {FASTEST}, got {speed}")
+
+
 def paced(
     chunks: Iterable[AudioChunk], rate_hz: int, speed: float, manner: SpeakingManner = PLAIN_MANNER
 ) -> Iterator[AudioChunk]:
@@ -51,8 +60,7 @@ class Tempo:
 
     def __init__(self, rate_hz: int, speed: float) -> None:
         """Raises ValueError for a speed outside `SLOWEST` to `FASTEST`."""
-        if not SLOWEST <= speed <= FASTEST:
-            raise ValueError(f"speed must be from {SLOWEST} to {FASTEST}, got {speed}")
+        check_speed(speed)
         self._speed = speed
         self._step = round(rate_hz * _STEP_S)
         self._search = round(rate_hz * _SEARCH_S)

@@ -130,3 +130,8 @@ def _options(backend: StageBackend) -> type:
     found = typed.load_reference(backend.config)
     assert isinstance(found, type)
     return found
+
+
+def test_every_voice_has_a_pace_and_a_volume(backend: StageBackend) -> None:
+    options = {field.name for field in dataclasses.fields(_options(backend))}
+    assert backend.stage != "tts" or {"speed", "volume_db"} <= options

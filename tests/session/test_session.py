@@ -257,6 +257,18 @@ def test_a_failing_stage_fails_the_response_audibly_and_the_next_turn_works(
     assert all("Sorry" not in m.content for m in simulation.session.history.prompt())
 
 
+@pytest.mark.parametrize("sounds", [True, False])
+def test_a_voice_that_fails_is_heard_unless_that_is_not_wanted(sounds: bool) -> None:
+    def broken(models: Models, _clock: object) -> Models:
+        failing = Broken(models.synthesizer, "synthesize", LlmError("gone"), 99)
+        return replace(models, synthesizer=failing)
+
+    config = SessionConfig(failure_sound=sounds)
+    simulation = Simulation([QUESTION], config=config, models=broken).run()
+    assert [event.status for event in done(simulation)] == ["failed"]
+    assert bool(simulation.transport.assistant().any()) is sounds
+
+
 def test_silence_alone_starts_nothing() -> None:
     simulation = Simulation([Said(np.zeros(32_000, dtype=np.float32), "")]).run()
     assert simulation.events == []

@@ -271,3 +271,37 @@ def test_a_tap_takes_what_is_heard() -> None:
     for mine, theirs in zip(heard, tap.sound, strict=True):
         assert np.array_equal(mine, theirs[2])
     assert tap.silent_s == [], "what waits was never pulled"
+
+
+def test_a_cue_sounds_alone_and_is_no_answer() -> None:
+    clock = ManualClock()
+    playback = Playback(clock, HZ)
+    playback.cue(ramp(0, 100))
+    assert not playback.playing
+    assert playback.wait_for_sound(clock.now()), "whoever plays is woken"
+    assert np.array_equal(pulled(playback, 60), ramp(0, 60))
+    out = pulled(playback, 60)
+    assert np.array_equal(out[:40], ramp(60, 40))
+    assert not out[40:].any()
+    assert not playback.wait_for_sound(clock.now())
+    assert playback.played_samples == playback.underruns == 0
+    assert playback.reports() == []
+
+
+def test_a_cue_sounds_over_an_answer_and_an_interruption_leaves_it() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(ramp(0, 200), A, "one", stale=never)
+    playback.cue(np.full(150, 0.5, dtype=np.float32))
+    assert np.allclose(pulled(playback, 100), ramp(0, 100) + 0.5)
+    playback.clear()
+    out = pulled(playback, 100)
+    assert np.allclose(out[:50], 0.5)
+    assert not out[50:].any()
+    assert [(r.what, r.text) for r in playback.reports()] == [("started", ""), ("cut", "")]
+
+
+def test_a_cue_over_a_loud_answer_stays_within_full_scale() -> None:
+    playback = Playback(ManualClock(), HZ)
+    playback.write(np.full(100, 0.9, dtype=np.float32), A, "one", stale=never)
+    playback.cue(np.full(100, 0.9, dtype=np.float32))
+    assert pulled(playback, 100).max() == 1.0

@@ -14,6 +14,7 @@ SWITCHES = {
         "session.turns.input.push_to_talk",
         "only what is said while the talk key (Space) is down counts",
     ),
+    "sounds": ("audio.listening_sound", "a short sound when it begins and ends to listen"),
     "muted": ("session.turns.input.muted", "begin muted; the key m unmutes"),
 }
 """Flags that set one key to true: flag -> (key, help)."""

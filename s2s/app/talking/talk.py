@@ -16,6 +16,7 @@ from s2s.app.loading import close_models, load_models
 from s2s.app.memory import with_memory
 from s2s.app.recording import check_recordable, recorded
 from s2s.app.signals import Signals, handled
+from s2s.app.talking.cues import ListeningCues
 from s2s.app.talking.keys import STEERING, Conversation, Keys, keys_read, usable
 from s2s.app.talking.typed_line import TypedLine
 from s2s.app.talking.typed_transport import TypedScript, TypedTransport
@@ -24,7 +25,7 @@ from s2s.config.schema import Config
 from s2s.core.audio import PIPELINE_HZ, check_output, check_writable, read_wav, write_sound
 from s2s.core.audio.gain import level_hint, raised
 from s2s.core.clock import Clock, ManualClock, SystemClock
-from s2s.core.events import EventSink
+from s2s.core.events import EventSink, to_all
 from s2s.core.metrics import Metrics
 from s2s.models.store import Store
 from s2s.records.ends import SessionEnds
@@ -71,7 +72,11 @@ def run_talk(
         opened = opened_transport(config, given, clock, view)
         transport, output_file = opened.transport, opened.output_file
         models = load_models(config, store, view.notice)
-        told, events = with_memory(config, store, models, view)
+        sink: EventSink = view
+        if config.audio.listening_sound:
+            cues = ListeningCues(transport.playback.cue, transport.playback.rate_hz)
+            sink = to_all(view, cues.on_event)
+        told, events = with_memory(config, store, models, sink)
         metrics = Metrics(metrics_file)
         try:
             if isinstance(transport, LocalTransport):

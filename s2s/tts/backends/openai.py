@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from s2s.core.audio import Resampler
+from s2s.core.audio.manner import SpeakingManner
 from s2s.core.clock import SystemClock
 from s2s.core.setting import setting
 from s2s.models.resources import Resources
 from s2s.system.remote import Remote, RemoteError, ServerConfig, Waits
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.sound_stream import read_sound
+from s2s.tts.tempo import check_speed, paced
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +35,14 @@ class OpenAiSpeechConfig(ServerConfig):
         "pcm", "What to ask for; pcm and wav are heard as they arrive, the others once whole."
     )
     sample_rate_hz: int = setting(24_000, "Rate of the server's PCM; the other formats say theirs.")
+    speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast; 0.5 to 2.")
+    volume_db: float = setting(0.0, "Louder above 0, in dB; loud places are bent, not cut off.")
     first_audio_timeout_s: float = setting(20.0, "Longest wait for the first sound of a text.")
     gap_timeout_s: float = setting(10.0, "Longest wait between two pieces of sound.")
     total_timeout_s: float = setting(300.0, "Longest time for one text.")
+
+    def __post_init__(self) -> None:
+        check_speed(self.speed)
 
 
 class OpenAiSpeech:
@@ -117,7 +124,10 @@ class OpenAiSpeech:
             return
         try:
             busy_s = self._config.first_audio_timeout_s
-            yield from self._ask(text, voice, busy_s, stop, instructions)
+            sound = self._ask(text, voice, busy_s, stop, instructions)
+            config = self._config
+            louder = SpeakingManner(volume_db=config.volume_db)
+            yield from paced(sound, config.sample_rate_hz, config.speed, louder)
         except RemoteError as error:
             if not stop():
                 raise TtsError(str(error)) from error

@@ -23,6 +23,7 @@ from s2s.tts.backends.by_language import ByLanguage
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces
+from s2s.tts.tempo import check_speed, paced
 
 RATE_HZ = 24_000
 _MAX_CHARS = 300
@@ -71,7 +72,11 @@ class PocketConfig:
     seed: int | None = setting(
         None, "The same text then gives the same sound, up to rounding; None varies, as people do."
     )
+    speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast; 0.5 to 2.")
     volume_db: float = setting(0.0, "Louder above 0, in dB; loud places are bent, not cut off.")
+
+    def __post_init__(self) -> None:
+        check_speed(self.speed)
 
 
 class _Model(Protocol):
@@ -149,7 +154,8 @@ class Pocket:
         who = voice or self._voice(code)
         for piece, end in pieces(text, _MAX_CHARS):
             if any(letter.isalnum() for letter in piece):
-                yield from self._speak(loaded, piece, who, stop)
+                sound = self._speak(loaded, piece, who, stop)
+                yield from paced(sound, RATE_HZ, self._config.speed)
             if stop():
                 return
             yield AudioChunk(np.zeros(0, np.float32), spoken_chars=end)

@@ -14,7 +14,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s.core.audio import from_int16
+from s2s.core.audio import from_int16, to_int16
 from s2s.models.resources import Resources
 from s2s.tts.backends.openai import OpenAiSpeech, OpenAiSpeechConfig
 from s2s.tts.base import AudioChunk, Measured, TtsError
@@ -60,6 +60,25 @@ def test_how_to_speak_is_passed_on(server, speech) -> None:
     server.script = lambda request: server.send(request, [pcm], kind="x/pcm")
     assert list(instructed(speech, "softly").synthesize("Hello."))
     assert json.loads(server.requests[0][2])["instructions"] == "softly"
+
+
+def test_any_server_speaks_faster_and_louder(server, resources: Resources) -> None:
+    """Some heed a speed that they are asked for and some do not: it is made here, for all."""
+    t = np.arange(24_000) / 24_000
+    pcm = to_int16((0.1 * np.sin(2 * np.pi * 200 * t)).astype(np.float32)).astype("<i2").tobytes()
+    server.script = lambda request: server.send(request, [pcm], kind="x/pcm")
+    sounds = [
+        np.concatenate([chunk.samples for chunk in said(config, resources)])
+        for config in (
+            OpenAiSpeechConfig(base_url=server.base_url),
+            OpenAiSpeechConfig(base_url=server.base_url, speed=1.5, volume_db=6.0),
+        )
+    ]
+    assert len(sounds[0]) / len(sounds[1]) == pytest.approx(1.5, rel=0.01)
+    assert np.abs(sounds[1]).max() / np.abs(sounds[0]).max() == pytest.approx(2.0, rel=0.02)
+    assert "speed" not in json.loads(server.requests[-1][2])
+    with pytest.raises(ValueError, match=r"speed must be from 0\.5 to 2"):
+        OpenAiSpeechConfig(speed=3.0)
 
 
 @given(st.lists(st.binary(max_size=9), max_size=9))

@@ -27,3 +27,9 @@ def test_what_is_missing_says_what_to_install(
 def test_each_language_has_a_speaker() -> None:
     assert {speaker for _, speaker in MODELS.values()} <= set(VOICES)
     assert len(set(VOICES)) == len(VOICES)
+
+
+def test_a_speed_that_cannot_be_is_refused() -> None:
+    assert PocketConfig(speed=0.5).speed == 0.5
+    with pytest.raises(ValueError, match=r"speed must be from 0\.5 to 2"):
+        PocketConfig(speed=0.4)
