@@ -45,7 +45,7 @@ DOORS = {"tts.vits": (), "tts.qwen3": ("tts.qwen3.checkpoint",)}
 
 LIBRARIES_MAY_IMPORT = (
     "core.arrays", "core.audio", "core.channel", "core.errors", "core.untyped", "models", "system",
-    "tts.base", "tts.pieces", "tts.speech_time",
+    "tts.base", "tts.codec_stream", "tts.pieces", "tts.speech_time",
 )  # fmt: skip
 SAME_NAME = {
     "Grammar": {"tts.text.european.grammar", "tts.text.han.rules"},
@@ -82,6 +82,7 @@ TIMED_WAITS = {
     "models.hub": "the limit of an answer of the hub",
     "models.fetch": "a bar for a download: docs/decisions/fetch-progress.md",
     "system.remote.client": "a busy server said when to ask again; and limits of a connection",
+    "system.remote.web_socket": "limits of a connection",
     "testing.random_clients": "in simulated time",
     "bench.answer": "what the processor does is looked at now and then",
     "bench.peers.compare": "another engine that may hang",

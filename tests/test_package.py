@@ -76,7 +76,8 @@ def test_the_wheel_holds_the_package_and_its_profiles_and_nothing_else(wheel: Pa
         for path in (ROOT / "s2s").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    profiles = {f"s2s/configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
+    folder = ROOT / "configs"
+    profiles = {f"s2s/configs/{path.relative_to(folder)}" for path in folder.rglob("*.yaml")}
     kernel = {
         f"s2s/tts/qwen3/native/src/{path.name}" for path in (ROOT / "native" / "src").iterdir()
     }
@@ -91,7 +92,7 @@ def test_it_is_found_where_it_was_installed(installed: Path, tmp_path: Path) -> 
     code = "import s2s; from s2s.config.loader import profiles; print(s2s.__file__, *profiles())"
     place, *names = run([installed / "python", "-c", code], tmp_path).split()
     assert Path(place).is_relative_to(installed.parent)
-    assert {f"{name}.yaml" for name in names} == {p.name for p in (ROOT / "configs").iterdir()}
+    assert {f"{name}.yaml" for name in names} == {p.name for p in (ROOT / "configs").glob("*.yaml")}
     assert run([installed / "s2s", "--version"], tmp_path).strip() == f"s2s {__version__}"
 
 

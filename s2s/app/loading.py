@@ -29,6 +29,7 @@ from s2s.system.compute import shared
 from s2s.system.cpu import cores
 from s2s.tools.loading import load_tools
 from s2s.tts.base import Measured, Synthesizer
+from s2s.tts.spare_voice import SpareVoice
 from s2s.tts.text import speakable
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
 from s2s.turns.endpoint import EndOfTurn
@@ -164,6 +165,8 @@ def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:
         StoreError, RegistryError, StageError: as its backends do; what was loaded is closed.
     """
     main = registry.create_synthesizer(config.backend, config.options, resources)
+    if config.spare is not None:
+        main = _with_spare(main, config.spare, resources)
     others: dict[str, LanguageVoice] = {}
     try:
         for code, each in config.by_language.items():
@@ -176,6 +179,14 @@ def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:
             made.close()
         raise
     return VoicesByLanguage(main, others) if others else main
+
+
+def _with_spare(main: Synthesizer, name: str, resources: Resources) -> Synthesizer:
+    try:
+        return SpareVoice(main, registry.create_synthesizer(name, None, resources))
+    except BaseException:
+        main.close()
+        raise
 
 
 def _told(voice: Measured, rtf: float) -> str:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from s2s.config import typed
 from s2s.config.language_codes import with_language_codes
+from s2s.core.untyped import is_mapping
 from s2s.models.resources import Resources
 
 if TYPE_CHECKING:
@@ -66,6 +68,10 @@ class StageBackend:
     """What the option `model` may leave out of a manifest name: `base` is `whisper-base`."""
     local: bool = True
     """Nothing leaves this machine."""
+    server_option: str = ""
+    """The option that names a server which does part of its work; "": there is none."""
+    with_server: str = ""
+    """`module:Class` of the backend where that option is set."""
     normalise: Callable[[Mapping[str, object]], dict[str, object]] = dict
     """Turns options as a user may write them into the fields of the config."""
 
@@ -216,12 +222,14 @@ BACKENDS: tuple[StageBackend, ...] = (
         config="s2s.tts.qwen3_adapter:Qwen3Config",
         extra="qwen3",
         requires=("onnxruntime", "xllamacpp|llama_cpp"),
+        server_option="language_model",
+        with_server="s2s.tts.backends.qwen3.hybrid:HybridQwen3",
         normalise=_lower_case("quant", "predictor_quant"),
     ),
     StageBackend(
         stage="tts",
         name="openai",
-        about="a server that speaks OpenAI's speech API (speaches, Kokoro-FastAPI, OpenAI)",
+        about="a server that speaks OpenAI's speech API (speaches, Kokoro, vLLM-Omni, OpenAI)",
         factory="s2s.tts.backends.openai:OpenAiSpeech",
         config="s2s.tts.backends.openai:OpenAiSpeechConfig",
         extra="openai",
@@ -309,8 +317,17 @@ def _create(backend: StageBackend, options: object | None, resources: Resources)
             f"{backend.stage} {backend.name} takes options of {wanted.__name__}, "
             f"not {type(options).__name__}."
         )
-    factory = cast(Callable[[object, Resources], object], backend_class(backend))
+    name = backend.factory
+    if backend.server_option and _value(options, backend.server_option) is not None:
+        name = backend.with_server
+    factory = cast(Callable[[object, Resources], object], _load(backend, name))
     return factory(options, resources)
+
+
+def _value(options: object, name: str) -> object:
+    """One option of a backend's config."""
+    plain = typed.plain(options)
+    return plain.get(name) if is_mapping(plain) else None
 
 
 def _load(backend: StageBackend, reference: str) -> object:

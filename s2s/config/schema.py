@@ -85,6 +85,11 @@ class TtsConfig:
         "Who else speaks, by ISO 639-1 code: {de: {backend: piper, options: {model: NAME}}}. The "
         "voice follows the language heard.",
     )
+    spare: str | None = setting(
+        None,
+        "Name of the backend that speaks, with its own voice, while the first cannot: where it is "
+        "on a server that does not answer.",
+    )
     options: object = setting(None, "Options of the backend.")
 
 

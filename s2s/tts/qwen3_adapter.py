@@ -9,19 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from s2s.core.audio import Block
 from s2s.core.work import Compute, Work
 from s2s.models.resources import Resources
 from s2s.system.cpu import cores
+from s2s.tts.backends.qwen3.sound import WARM_TEXT, reported, sounded
 from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
-from s2s.tts.level import amplify
 from s2s.tts.passage import Begun
 from s2s.tts.qwen3 import Kind, Qwen3Error, Request, ScheduleConfig, check_request, segments
 from s2s.tts.qwen3_config import LANGUAGES, Qwen3Config, check_voice, full_name, needs_a_voice
 from s2s.tts.speech_time import token_budget
-from s2s.tts.tempo import Tempo
 
 if TYPE_CHECKING:
     from s2s.tts.qwen3 import (
@@ -44,9 +40,6 @@ DEFAULT_SPEAKER = "aiden"
 
 _MOST_THREADS = 4
 _AHEAD_S = 2.0
-_WARM_TEXT = (
-    "Hello, this is a test of how long a sentence like this one takes to say, on this machine."
-)
 
 
 class Qwen3:
@@ -79,11 +72,11 @@ class Qwen3:
                 "codec_left_context_frames %d has no effect: the decoder keeps its state",
                 config.codec_left_context_frames,
             )
-        self._request("Hello.", config.voice, config.language)
+        self.request("Hello.", config.voice, config.language)
 
     @property
     def capabilities(self) -> Capabilities:
-        model = self._loaded()
+        model = self.model
         known = [code for code, name in LANGUAGES.items() if name in model.spec.languages]
         first, streaming = self._config.language, self._config.streaming_text
         if first in known:
@@ -113,7 +106,7 @@ class Qwen3:
     @property
     def takes_instructions(self) -> bool:
         """The 1.7b models do, but for clones."""
-        return self._loaded().spec.takes_instruction
+        return self.model.spec.takes_instruction
 
     def synthesize_instructed(
         self,
@@ -128,7 +121,7 @@ class Qwen3:
         for segment in segments(text):
             if stop():
                 return
-            request = self._request(segment, voice or self._config.voice, language)
+            request = self.request(segment, voice or self._config.voice, language)
             told = " ".join(filter(None, (request.instruction, instructions))) or None
             request = replace(request, instruction=told)
             yield from self._speak(request, self.generation(segment), stop)
@@ -137,7 +130,7 @@ class Qwen3:
         """Where the layout has the text alongside the sound: clones from the vector alone, as the
         official package speaks them, and trained speakers and designed voices if set so."""
         del language  # of no matter
-        model, streaming = self._loaded(), self._config.streaming_text
+        model, streaming = self.model, self._config.streaming_text
         if model.spec.kind is not Kind.BASE:
             return bool(streaming)
         reference = self._reference(model, voice or self._config.voice)
@@ -156,15 +149,15 @@ class Qwen3:
         if not begin:
             text.close()  # stopped, or nothing to say
             return
-        request = self._request(Begun(begin, text), voice or self._config.voice, language)
-        settings = self._loaded().spec.generation
+        request = self.request(Begun(begin, text), voice or self._config.voice, language)
+        settings = self.model.spec.generation
         most = min(self._config.max_new_tokens, settings.max_new_tokens)
         yield from self._speak(request, replace(settings, max_new_tokens=most), stop)
 
     def generation(self, text: str) -> Generation:
         """The checkpoint's settings with the budget of a text; a text that the configured maximum
         may cut is warned of."""
-        settings = self._loaded().spec.generation
+        settings = self.model.spec.generation
         # Not the measured schedule: the same seed then speaks as long on every machine.
         schedule = self._config.server_schedule() or ScheduleConfig()
         budget = token_budget(
@@ -188,9 +181,14 @@ class Qwen3:
         return self._schedule
 
     @property
+    def usual_voice(self) -> str | None:
+        """The configured one."""
+        return self._config.voice
+
+    @property
     def description(self) -> str:
         """Model, quantisation and backend; and why it is another quantisation than was asked."""
-        model = self._loaded()
+        model = self.model
         instead = model.choice.cores.instead
         reason = f", {instead}" if instead else ""
         return f"qwen3 {self._config.model} {model.quant} ({model.placement}{reason})"
@@ -230,8 +228,8 @@ class Qwen3:
         of this program computes."""
         from s2s.tts.qwen3 import LoadWatch, Observed, calibrate_model
 
-        model = self._loaded()
-        request = self._request(_WARM_TEXT, self._config.voice, self._config.language)
+        model = self.model
+        request = self.request(WARM_TEXT, self._config.voice, self._config.language)
         draft_tokens = self._config.draft_tokens
         if draft_tokens is None and self._config.seed is not None:
             draft_tokens = 0
@@ -270,7 +268,7 @@ class Qwen3:
             TtsError: it cannot be had there; all stays as it is.
         """
         try:
-            self._loaded().move(talker=talker, predictor=predictor, codec=codec)
+            self.model.move(talker=talker, predictor=predictor, codec=codec)
         except Qwen3Error as error:
             raise TtsError(f"qwen3: {error}") from error
 
@@ -279,31 +277,16 @@ class Qwen3:
     ) -> Iterator[AudioChunk]:
         from s2s.tts.qwen3 import LoadWatch
 
-        model = self._loaded()
+        model = self.model
         seed = secrets.randbits(32) if self._config.seed is None else self._config.seed
         own = self._threads(model)
         watch = LoadWatch(lambda: self._compute.computing() <= own)
         speech = model.speak(
             request, seed=seed, schedule=self._schedule, generation=generation, stale=stop
         )
-        tempo = Tempo(model.sample_rate_hz, self._config.speed)
-        try:
-            for chunk in speech.chunks:
-                watch.look()
-                yield self._sound(tempo.push(chunk.pcm))
-        finally:
-            speech.close()
-        rest = tempo.flush()
-        if rest.size and not stop():
-            yield self._sound(rest)
+        yield from sounded(speech, model.sample_rate_hz, self._config, stop, watch.look)
         self._note(speech.report, watch)
-        segment = speech.report.segment
-        log.debug("qwen3: %s: %s", segment.stop_reason, segment.measures)
-        yield AudioChunk(np.zeros(0, np.float32), report=segment)
-
-    def _sound(self, samples: Block) -> AudioChunk:
-        gain_db = self._config.volume_db
-        return AudioChunk(amplify(samples, gain_db) if gain_db else samples)
+        yield reported(speech)
 
     def _note(self, report: Report, watch: LoadWatch) -> None:
         """What the utterance cost moves the schedule of the next one."""
@@ -323,9 +306,9 @@ class Qwen3:
         """Threads that compute the language model."""
         return model.threads if self._measured is None else self._measured.speed.threads
 
-    def _request(self, text: str | WrittenText, voice: str | None, language: str | None) -> Request:
+    def request(self, text: str | WrittenText, voice: str | None, language: str | None) -> Request:
         """The engine's request. Raises TtsError for a voice or language there is not."""
-        model, config = self._loaded(), self._config
+        model, config = self.model, self._config
         code = language or config.language
         request = Request(
             text=text,
@@ -363,7 +346,9 @@ class Qwen3:
             self._references[voice] = reference
         return reference
 
-    def _loaded(self) -> Qwen3Model:
+    @property
+    def model(self) -> Qwen3Model:
+        """The model. Raises TtsError once it is closed."""
         with self._lock:
             if self._model is None:
                 raise TtsError("qwen3 was used after it was closed.")

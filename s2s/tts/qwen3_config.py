@@ -7,24 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s2s.core.setting import setting
+from s2s.tts.backends.qwen3.languages import LANGUAGES
 from s2s.tts.base import TtsError
 from s2s.tts.qwen3 import Kind, ScheduleConfig
 from s2s.tts.speech_time import MAX_NEW_TOKENS
 from s2s.tts.tempo import Tempo
 
-LANGUAGES = {
-    "en": "english",
-    "zh": "chinese",
-    "de": "german",
-    "it": "italian",
-    "pt": "portuguese",
-    "es": "spanish",
-    "ja": "japanese",
-    "ko": "korean",
-    "fr": "french",
-    "ru": "russian",
-}
-"""ISO 639-1 code to the model's name of a language."""
+__all__ = [
+    "LANGUAGES",
+    "Qwen3Config",
+    "check_voice",
+    "full_name",
+    "needs_a_voice",
+]
 
 _MOST_DB = 40
 _ANY_RATE_HZ = 24_000
@@ -73,6 +68,18 @@ class Qwen3Config:
     )
     talker: str | None = setting(None, "Another core for the talker alone.")
     predictor: str | None = setting(None, "Another core for the code predictor alone.")
+    language_model: str | None = setting(
+        None,
+        "Talker and predictor together on a server, such as ws://kitchen:8765: a machine with "
+        "`serve --tts qwen3 --codec-stream`, or vLLM-Omni with the talker alone. Codes come from "
+        "there and become sound here. talker, predictor, core and quant are then the server's.",
+    )
+    language_model_name: str | None = setting(
+        None, "Name of the model there, for servers that want one."
+    )
+    language_model_key_env: str = setting(
+        "S2S_API_KEY", "Environment variable with the key of that server; unset: none is sent."
+    )
     codec: str = setting(
         "auto",
         "Where codes become sound: native (needs a C compiler), onnx, or onnx on an accelerator by "

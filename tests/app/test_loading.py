@@ -29,6 +29,7 @@ from s2s.testing.simulator import EnergyVad
 from s2s.tts.backends.hibari import HibariConfig
 from s2s.tts.backends.mms.backend import MmsConfig
 from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.spare_voice import SpareVoice
 from tests.support.voices import ScriptedVoice
 
 
@@ -149,3 +150,23 @@ def test_a_voice_that_does_not_load_closes_the_others(
     with pytest.raises(TtsError, match="no such voice"):
         create_voice(config, Resources(Store(tmp_path, manifest={})))
     assert first.closed == 1
+
+
+def test_a_spare_voice_is_one_of_its_backends_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[tuple[str, object]] = []
+
+    def create(name: str, options: object, resources: Resources) -> ScriptedVoice:
+        if name == "mms":
+            raise TtsError("no such voice")
+        made.append((name, options))
+        return ScriptedVoice("en")
+
+    monkeypatch.setattr(registry, "create_synthesizer", create)
+    resources = Resources(Store(tmp_path, manifest={}))
+    voice = create_voice(TtsConfig("openai", spare="hibari"), resources)
+    assert isinstance(voice, SpareVoice)
+    assert made == [("openai", None), ("hibari", None)]
+    with pytest.raises(TtsError, match="no such voice"):
+        create_voice(TtsConfig("openai", spare="mms"), resources)

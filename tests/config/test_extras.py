@@ -27,6 +27,8 @@ NOT_NEEDED = {
     "uroman": "MMS' voices that read romanised text; the message says what to install",
     "tqdm": "the hub client brings it",
     "torch": "the packages of Pocket TTS and ChatTTS bring it",
+    "websockets": "voices on a server over a socket; the message says which extra",
+    "pydantic": "likewise",
     "mlx": "mlx-audio and mlx-whisper bring it",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",

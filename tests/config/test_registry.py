@@ -75,6 +75,17 @@ def test_it_has_a_config_and_the_methods_of_its_stage(backend: StageBackend):
     assert wanted <= set(dir(factory))
 
 
+def test_what_works_with_a_server_has_the_same_methods(backend: StageBackend):
+    assert bool(backend.server_option) == bool(backend.with_server)
+    if not backend.server_option:
+        return
+    assert backend.server_option in {each.name for each in dataclasses.fields(_options(backend))}
+    factory = typed.load_reference(backend.with_server)
+    assert isinstance(factory, type)
+    wanted = {name for name in vars(PROTOCOLS[backend.stage]) if not name.startswith("_")}
+    assert wanted <= set(dir(factory))
+
+
 def test_no_option_is_hidden_behind_a_setting_of_its_stage(backend: StageBackend):
     """`tts.backend` is the stage's own, so a backend cannot have an option of that name."""
     options = {field.name for field in dataclasses.fields(_options(backend))}
@@ -113,9 +124,10 @@ def test_it_is_local_unless_it_asks_a_server(backend: StageBackend) -> None:
 def test_each_of_its_options_is_used(backend: StageBackend) -> None:
     """Read somewhere in what it is made of, or listed with the reason."""
     without_effect = {"codec_left_context_frames"}  # a server's, read so that its files can be used
-    module = backend.config.partition(":")[0].replace(".", "/")
-    package = (ROOT / module).parent
-    files = [*package.glob("*.py"), *(ROOT / "s2s" / "system").rglob("*.py")]
+    files = [*(ROOT / "s2s" / "system").rglob("*.py")]
+    for reference in filter(None, (backend.config, backend.with_server)):
+        module = reference.partition(":")[0].replace(".", "/")
+        files += (ROOT / module).parent.glob("*.py")
     read: set[str] = set()
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -241,6 +241,8 @@ def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
         ("stt", config.stt), ("llm", config.llm), ("tts", config.tts)
     ]  # fmt: skip
     chosen.extend(("tts", voice) for voice in config.tts.by_language.values() if voice.backend)
+    if config.tts.spare is not None:
+        chosen.append(("tts", LanguageVoiceConfig(config.tts.spare)))
     for stage, section in chosen:
         backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)

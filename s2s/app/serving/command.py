@@ -19,10 +19,15 @@ from s2s.config.schema import Config
 from s2s.core.untyped import is_mapping
 from s2s.llm.llama import LlamaConfig
 from s2s.models.store import Store
+from s2s.session.models import Models
 from s2s.transport.server.config import ServeConfig
+from s2s.tts.qwen3_config import Qwen3Config
+from s2s.tts.spare_voice import SpareVoice
+from s2s.tts.voices_by_language import VoicesByLanguage
 
 if TYPE_CHECKING:
     from s2s.transport.server.tls import TlsFiles
+    from s2s.tts.codec_stream.source import CodecSource
 
 NEEDED = ("starlette", "uvicorn", "websockets", "pydantic", "multipart")
 """Modules of the extra `serve` without which nothing is served."""
@@ -63,6 +68,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     check_recordable(config)
     if config.wyoming.enabled:
         check_wyoming(config.wyoming)
+    check_codes(config)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
         if (parent := config.record.folder) is not None:
@@ -77,7 +83,9 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
             metrics = ServerMetrics()
             conversing = Conversing(config, models, metrics, (key,) if key else ())
             names = model_names(config)
-            server = Server(settings, key, conversing.services(names), metrics)
+            server = Server(
+                settings, key, conversing.services(names, codes_of(config, models)), metrics
+            )
             web = WebServer(server, bound, tls)
             took_s = time.perf_counter() - started_s
             web.ready = lambda: tell(console, settings, web.port, key, tls, took_s)
@@ -91,6 +99,36 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
         finally:
             close_models(models)
     return 0
+
+
+def check_codes(config: Config) -> None:
+    """
+    Raises:
+        ServeUnavailable: codes are to be given, and the voice has none.
+    """
+    options = config.tts.options
+    if not config.serve.codec_stream:
+        return
+    if not isinstance(options, Qwen3Config) or options.language_model is not None:
+        raise ServeUnavailable(
+            "--codec-stream gives the codes of Qwen3-TTS: serve with --tts qwen3, and without "
+            "tts.language_model."
+        )
+
+
+def codes_of(config: Config, models: Models) -> CodecSource | None:
+    """What gives codes to devices that decode them, where that is wanted."""
+    if not config.serve.codec_stream:
+        return None
+    from s2s.tts.backends.qwen3.codes import Qwen3Codes
+    from s2s.tts.qwen3_adapter import Qwen3
+
+    voice = models.synthesizer
+    if isinstance(voice, VoicesByLanguage):
+        voice = voice.synthesizers[0]
+    if isinstance(voice, SpareVoice):
+        voice = voice.main
+    return Qwen3Codes(voice) if isinstance(voice, Qwen3) else None
 
 
 def for_several(config: Config) -> Config:

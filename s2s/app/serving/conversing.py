@@ -25,6 +25,7 @@ from s2s.transport.realtime.faults import ClientFault
 from s2s.transport.realtime.limits import Limits
 from s2s.transport.server.handover import ClientOpening, ClientSocket, Services, SessionRefused
 from s2s.transport.server.metrics import ServerMetrics
+from s2s.tts.codec_stream.source import CodecSource
 
 log = logging.getLogger(__name__)
 
@@ -63,8 +64,9 @@ class Conversing:
             limits=Limits(items=limits.max_items, text_chars=limits.max_text_chars),
         )
 
-    def services(self, models: Mapping[str, str]) -> Services:
-        """What the server works with. models: name of each in use -> what it does."""
+    def services(self, models: Mapping[str, str], codes: CodecSource | None = None) -> Services:
+        """What the server works with. models: name of each in use -> what it does. codes: what
+        gives codes to devices that decode them."""
         shared = self._models
         return Services(
             shared.transcriber,
@@ -76,6 +78,7 @@ class Conversing:
             self._validated,
             self._config.session.language,
             models,
+            codes,
         )
 
     def close(self) -> None:

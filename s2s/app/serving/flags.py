@@ -29,6 +29,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--insecure", action="store_true", help="serve other machines without a key"
     )
     parser.add_argument(
+        "--codec-stream",
+        action="store_true",
+        help="give codes in place of sound to devices that decode them (with --tts qwen3)",
+    )
+    parser.add_argument(
         "--wyoming",
         action="store_true",
         help="serve Home Assistant too (who is let in: --wyoming.allow)",
@@ -57,6 +62,8 @@ def given_settings(options: argparse.Namespace) -> list[tuple[str, str, str]]:
     given += given_record(options)
     if options.insecure:
         given.append(("--insecure", "serve.insecure", "true"))
+    if options.codec_stream:
+        given.append(("--codec-stream", "serve.codec_stream", "true"))
     if options.wyoming:
         given.append(("--wyoming", "wyoming.enabled", "true"))
     files: list[str] | None = options.tls

@@ -13,6 +13,7 @@ from s2s.system.remote.errors import (
 )
 from s2s.system.remote.reply import Reply, Waits
 from s2s.system.remote.settings import ServerConfig
+from s2s.system.remote.web_socket import ServerWebSocket, SocketMessage, socket_address
 
 __all__ = [
     "Remote",
@@ -20,10 +21,13 @@ __all__ = [
     "Reply",
     "Send",
     "ServerConfig",
+    "ServerWebSocket",
+    "SocketMessage",
     "Waits",
     "is_html",
     "reported_error",
     "server_words",
+    "socket_address",
     "stalled",
     "unexpected",
 ]

@@ -86,6 +86,12 @@ class Remote:
         self._client: openai.AsyncOpenAI | None = None
         self._headers: dict[str, str | openai.Omit] = {}
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request that this client does not make needs: the key, and what is configured."""
+        own = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return own | dict(self._config.extra_headers)
+
     def ask(self, send: Send, waits: Waits, stop: Callable[[], bool] = lambda: False) -> Reply:
         """Send a request and read its answer; close the reply, or leave its `with`, in any case."""
         reply = Reply(self.url, waits, stop)

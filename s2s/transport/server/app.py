@@ -19,6 +19,7 @@ from s2s.transport.server.audio_api.catalogue import Catalogue
 from s2s.transport.server.audio_api.chat import ChatEndpoint
 from s2s.transport.server.audio_api.speech import SpeechEndpoint
 from s2s.transport.server.audio_api.transcriptions import TranscriptionsEndpoint
+from s2s.transport.server.codec_route import SpeechStreamRoute
 from s2s.transport.server.realtime_route import RealtimeRoute
 from s2s.transport.server.reply import ApiError
 from s2s.transport.server.resume import HEADER
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def make_app(server: Server) -> Starlette:
     """The application of one server."""
     catalogue, realtime = Catalogue(server), RealtimeRoute(server)
+    codes = SpeechStreamRoute(server)
     calls = _calls(server, realtime)
 
     def route(
@@ -43,6 +45,7 @@ def make_app(server: Server) -> Starlette:
     routes = [
         WebSocketRoute("/v1/realtime", realtime.connect if calls is None else calls.connect),
         *([] if calls is None else calls.routes()),
+        WebSocketRoute("/v1/audio/speech/stream", codes.connect),
         route("/v1/realtime", realtime.asked_by_http, needs_key=False),
         route("/v1/realtime/client_secrets", catalogue.client_secrets, "POST"),
         route("/v1/audio/speech", SpeechEndpoint(server), "POST"),
@@ -65,7 +68,7 @@ def make_app(server: Server) -> Starlette:
             expose_headers=["Location", HEADER],
         ),
     ]
-    return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server, calls))
+    return Starlette(routes=routes, middleware=middleware, lifespan=_lifespan(server, codes, calls))
 
 
 def _calls(server: Server, realtime: RealtimeRoute) -> CallRoutes | None:
@@ -88,7 +91,7 @@ async def _page(request: Request) -> Response:
 
 
 def _lifespan(
-    server: Server, calls: CallRoutes | None
+    server: Server, codes: SpeechStreamRoute, calls: CallRoutes | None
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     """Ends the server's threads with the application."""
 
@@ -99,6 +102,7 @@ def _lifespan(
         finally:
             if calls is not None:
                 await calls.close()
+            codes.close()
             server.workers.close()
 
     return lifespan

@@ -62,6 +62,11 @@ class ServeConfig:
     max_upload_bytes: int = setting(25 * 1024 * 1024, "Largest sound file to be transcribed.")
     max_upload_s: float = setting(3_600.0, "Longest sound to be transcribed.")
     max_input_chars: int = setting(4_096, "Longest text of one speech request.")
+    codec_stream: bool = setting(
+        False,
+        "Give codes in place of sound to devices that decode them (--tts qwen3): "
+        "docs/codec-stream.md.",
+    )
     http_workers: int = setting(
         2, "Requests for speech, transcriptions and texts that are worked on at a time."
     )

@@ -13,6 +13,7 @@ from s2s.llm.base import ChatModel
 from s2s.stt.base import Transcriber
 from s2s.transport.realtime.server_playback import CallSound
 from s2s.tts.base import Synthesizer
+from s2s.tts.codec_stream.source import CodecSource
 from s2s.turns.base import VadModel
 
 
@@ -94,3 +95,5 @@ class Services:
     """ISO 639-1 code of what is spoken; None: told from each text or recording."""
     models: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of the models in use -> what each does."""
+    codes: CodecSource | None = None
+    """Gives codes to devices that decode them; None: nobody does."""

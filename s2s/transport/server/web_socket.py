@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import json
 import uuid
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.handover import SocketGone
 
+T = TypeVar("T")
 Ending = Literal["client", "server", "slow_reader", "taken_over", "failed"]
 """Who or what ended a connection."""
 
@@ -109,15 +111,8 @@ class ServerSocket:
         and no task stands between the two, whose turn on the loop would cost a silent session a
         tenth of what it takes."""
         while self.ended_by is None:
-            try:
-                async with asyncio.timeout(None) as self._waits:
-                    message = await self._websocket.receive()
-            except TimeoutError:  # `_gone`
-                break
-            finally:
-                self._waits = None
-            if message["type"] == "websocket.disconnect":
-                self._has_left(message.get("code"))
+            message = await self._next_message()
+            if message is None:
                 break
             text: str | None = message.get("text")
             if (refusal := self._refusal(text)) is None:
@@ -127,14 +122,49 @@ class ServerSocket:
                 await self.send_text(error_event(*refusal))
         return None
 
+    async def _next_message(self) -> Message | None:
+        """The next frame as starlette has it; None: the client has gone."""
+        try:
+            async with asyncio.timeout(None) as self._waits:
+                message = await self._websocket.receive()
+        except TimeoutError:  # `_gone`
+            return None
+        finally:
+            self._waits = None
+        if message["type"] == "websocket.disconnect":
+            self._has_left(message.get("code"))
+            return None
+        return message
+
+    async def receive_any(self) -> str | bytes | None:
+        """As `receive_text`, for a protocol that has binary frames too."""
+        while self.ended_by is None:
+            message = await self._next_message()
+            if message is None:
+                break
+            data: str | bytes = message.get("text") or message.get("bytes") or ""
+            if (refusal := self._too_much(len(data))) is None:
+                return data
+            self._on_error(refusal[0])
+            with contextlib.suppress(SocketGone):
+                await self.send_text(error_event(*refusal))
+        return None
+
     async def send_text(self, text: str) -> None:
         """See `ClientSocket`. Frames go out in the order of the calls."""
+        await self._send(self._websocket.send_text, text)
+
+    async def send_bytes(self, data: bytes) -> None:
+        """As `send_text`, a binary frame."""
+        await self._send(self._websocket.send_bytes, data)
+
+    async def _send(self, send: Callable[[T], Awaitable[None]], frame: T) -> None:
         async with self._sending:
             if self.ended_by is not None:
                 raise SocketGone(f"the connection has ended: {self.ended_by}")
             try:
                 async with asyncio.timeout(self._config.slow_reader_s):
-                    await self._websocket.send_text(text)
+                    await send(frame)
             except TimeoutError:
                 self.end(POLICY, "this client reads too slowly", "slow_reader")
             except (WebSocketDisconnect, RuntimeError, OSError):
@@ -183,11 +213,14 @@ class ServerSocket:
         """Code and message of why a frame is not read; None when it is."""
         if text is None:
             return "invalid_event", "Events are text frames; this one was binary."
+        return self._too_much(len(text))
+
+    def _too_much(self, length: int) -> tuple[str, str] | None:
         most = self._config.max_message_bytes
-        if len(text) > most:
+        if length > most:
             return (
                 "event_too_large",
-                f"The event has {len(text)} characters; {most} is the most. Send it in parts.",
+                f"The event has {length} characters; {most} is the most. Send it in parts.",
             )
         if self._rate.admit():
             return None

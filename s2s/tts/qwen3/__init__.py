@@ -30,8 +30,14 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.codec.open import open_decoder
     from s2s.tts.qwen3.convert import convert_model
     from s2s.tts.qwen3.diagnosis import Diagnosis, Foreseen, diagnose, foresee
-    from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, ScheduleConfig, edge_schedule
+    from s2s.tts.qwen3.engine.chunk_schedule import (
+        FRAME_MS,
+        ChunkSchedule,
+        ScheduleConfig,
+        edge_schedule,
+    )
     from s2s.tts.qwen3.engine.costs import Costs
+    from s2s.tts.qwen3.engine.decode_loop import Frame, Stop
     from s2s.tts.qwen3.engine.edges import UNTOUCHED, StartTrim
     from s2s.tts.qwen3.engine.engine import Speech
     from s2s.tts.qwen3.engine.report import Report
@@ -43,6 +49,8 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
     from s2s.tts.qwen3.parity.recorded import RecordedComparison, compare_recorded, read_recorded
+    from s2s.tts.qwen3.remote.language import RemoteServer
+    from s2s.tts.qwen3.remote.model import RemoteModel, codec_format, open_remote_model
     from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
     from s2s.tts.qwen3.text.segments import segments
     from s2s.tts.qwen3.text.stream import TextFeed
@@ -65,12 +73,13 @@ _NAMES = {
     "calibrate.tune": "SettingTrial",
     "engine.costs": "Costs",
     "checkpoint.hub": "PUBLISHED_SPEAKERS",
+    "engine.decode_loop": "Frame Stop",
     "checkpoint.spec": "Generation Kind Spec",
     "codec.decoder": "CheckpointDecoder CodecState",
     "codec.open": "open_decoder",
     "convert": "convert_model",
     "diagnosis": "Diagnosis Foreseen diagnose foresee",
-    "engine.chunk_schedule": "FRAME_MS ScheduleConfig edge_schedule",
+    "engine.chunk_schedule": "FRAME_MS ChunkSchedule ScheduleConfig edge_schedule",
     "engine.edges": "UNTOUCHED StartTrim",
     "engine.engine": "Speech",
     "engine.report": "Report",
@@ -82,6 +91,8 @@ _NAMES = {
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
     "parity.quality": "Quality quality_table",
     "parity.recorded": "RecordedComparison compare_recorded read_recorded",
+    "remote.language": "RemoteServer",
+    "remote.model": "RemoteModel codec_format open_remote_model",
     "text.prompt": "Reference Request check_request",
     "text.segments": "segments",
     "text.stream": "TextFeed",
@@ -105,12 +116,14 @@ __all__ = [
     "CalibrationCache",
     "CheckpointDecoder",
     "Chunk",
+    "ChunkSchedule",
     "CodecState",
     "Costs",
     "DevicePlacements",
     "Diagnosis",
     "EnrolledVoice",
     "Foreseen",
+    "Frame",
     "Generation",
     "Kind",
     "LoadWatch",
@@ -123,6 +136,8 @@ __all__ = [
     "Qwen3Model",
     "RecordedComparison",
     "Reference",
+    "RemoteModel",
+    "RemoteServer",
     "Report",
     "Request",
     "ScheduleConfig",
@@ -131,11 +146,13 @@ __all__ = [
     "Speech",
     "Speed",
     "StartTrim",
+    "Stop",
     "TextFeed",
     "Voice",
     "VoiceEntry",
     "calibrate_model",
     "check_request",
+    "codec_format",
     "compare_recorded",
     "convert_model",
     "diagnose",
@@ -148,6 +165,7 @@ __all__ = [
     "open_decoder",
     "open_model",
     "open_parity",
+    "open_remote_model",
     "open_speaker_encoder",
     "pack_model",
     "quality_table",

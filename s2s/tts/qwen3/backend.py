@@ -14,6 +14,7 @@ from s2s.tts.qwen3.checkpoint.conversion import ConversionJob
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
+from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.interfaces import CodePredictor, PredictorState, State, Talker
 
 CPU = "cpu"
@@ -145,6 +146,12 @@ class Backend(Protocol):
     def open(self, setting: Setting) -> Core:
         """Raises BackendError when it cannot be had on this machine."""
         ...
+
+
+def nothing_like(backend: Backend, quant: str) -> BackendError:
+    """What to raise for a quantisation that a backend has no near one of: it lists its own."""
+    own = ", ".join(backend.quants)
+    return BackendError(f"{backend.name} has nothing like {quant}; it has {own}")
 
 
 @dataclass(frozen=True, slots=True)

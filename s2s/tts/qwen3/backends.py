@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from s2s.tts.qwen3.backend import (
@@ -20,7 +22,20 @@ from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
 log = logging.getLogger(__name__)
 
-BACKENDS: tuple[Backend, ...] = (NativeBackend(), OnnxBackend(), GgmlBackend())
+_LIKELIEST = {"darwin": ("mlx",)}
+"""Of a system, by `sys.platform`: what is likelier fastest than those that are so elsewhere.
+Nothing of it is measured yet: docs/decisions/qwen3-order-before-measuring.md."""
+
+
+def in_order(backends: Iterable[Backend], platform: str) -> tuple[Backend, ...]:
+    """The backends of a system, likeliest fastest first; where nothing is said, as given."""
+    first = _LIKELIEST.get(platform, ())
+    return tuple(sorted(backends, key=lambda backend: backend.name not in first))
+
+
+BACKENDS: tuple[Backend, ...] = in_order(
+    (NativeBackend(), OnnxBackend(), GgmlBackend()), sys.platform
+)
 """Another one is a folder with a `Backend`, and its line here."""
 
 AUTO = "auto"

@@ -48,6 +48,10 @@ class OnnxError(BackendError, ModelFileError):
     """Graphs that cannot be used, or no ONNX Runtime."""
 
 
+class RemoteLanguageError(Qwen3Error):
+    """The language model on a server cannot be had, was lost, or refused what it was asked."""
+
+
 class HubError(Qwen3Error):
     """A checkpoint that is not to be had."""
 

@@ -23,7 +23,6 @@ from s2s.system.largepages import use_large_pages
 from s2s.tts.qwen3.backend import DevicePlacement, Quants
 from s2s.tts.qwen3.backends import (
     AUTO,
-    BACKENDS,
     DEFAULT_QUANT,
     Candidates,
     candidates,
@@ -34,9 +33,10 @@ from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
 from s2s.tts.qwen3.checkpoint.conversion import Progress, silent
 from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
+from s2s.tts.qwen3.codec.open import codec_here
 from s2s.tts.qwen3.codec.silence import silent_codes
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
-from s2s.tts.qwen3.engine.engine import Engine, Speech, StartTrim
+from s2s.tts.qwen3.engine.engine import Engine, FrameStream, Speech, StartTrim
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.engine.stop_rules import Guards
 from s2s.tts.qwen3.folders import GRAPHS_FOLDER, VOICES_FOLDER
@@ -154,6 +154,21 @@ class Qwen3Model:
         """An utterance; see `Engine.speak`. Raises PromptError for what it cannot speak."""
         return self.parts.engine.speak(
             request, seed=seed, schedule=schedule, generation=generation, stale=stale
+        )
+
+    def frames(
+        self,
+        request: Request,
+        *,
+        seed: int = 0,
+        attempt: int = 0,
+        generation: Generation | None = None,
+        stale: Stale = never,
+    ) -> FrameStream:
+        """The codes of an utterance, for a decoder elsewhere; see `Engine.frames`. Raises
+        PromptError for what it cannot speak."""
+        return self.parts.engine.frames(
+            request, seed=seed, attempt=attempt, generation=generation, stale=stale
         )
 
     def speak_frames(
@@ -280,11 +295,6 @@ def open_model(
     return Qwen3Model(opening, parts, choice)
 
 
-def codecs_here() -> list[str]:
-    """The codecs that can be had on this machine, likeliest fastest first."""
-    return [b.name for b in BACKENDS if b.codec is not None and b.codec.missing() is None]
-
-
 def _assembled(
     opening: Opening, language: LoadedLanguage, decoder: CheckpointDecoder, codec: str
 ) -> ModelParts:
@@ -339,8 +349,4 @@ def _kept(opening: Opening, names: list[str]) -> str | None:
 
 def _codec_place(wanted: str, opening: Opening) -> str:
     """What decodes codes: as it is named, as it was measured, or the first there is."""
-    if wanted != AUTO:
-        return wanted
-    able = codecs_here()
-    known = opening.cache.backends(opening.codec_key)
-    return min(able, key=lambda name: known[name]) if set(able) <= set(known) else able[0]
+    return codec_here(opening.cache.backends(opening.codec_key)) if wanted == AUTO else wanted

@@ -40,6 +40,8 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (["--tls", "nowhere.pem", "nowhere.pem"], "nowhere.pem"),
         (["--port", "70000"], "port must be"),
         (["--max-sessions", "0"], "max_sessions must be"),
+        (["--codec-stream"], "serve with --tts qwen3"),
+        (["--codec-stream", "--tts", "qwen3", "--tts.language_model", "ws://x"], "and without"),
     ],
 )
 def test_what_cannot_be_served_is_told_before_models_are_loaded(

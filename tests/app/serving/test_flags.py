@@ -36,6 +36,7 @@ def test_flags_are_settings():
     assert settings("--tls").tls
     own = settings("--tls", "a.pem", "b.pem")
     assert (own.tls_cert, own.tls_key, own.secure) == ("a.pem", "b.pem", True)
+    assert settings("--codec-stream").codec_stream
     assert settings() == ServeConfig()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from s2s.tts.qwen3.backends import (
     candidates,
     codec_placement,
     device_placement,
+    in_order,
     quant_on,
 )
 from s2s.tts.qwen3.calibrate import probe
@@ -39,6 +41,24 @@ def test_every_folder_with_a_backend_is_in_the_list() -> None:
     }
 
 
+def test_what_is_likeliest_fastest_comes_first_on_each_system() -> None:
+    """Until it is measured."""
+    given = (NativeBackend(), OnnxBackend(), GgmlBackend(), OnnxBackend(name="mlx"))
+    for system in ("linux", "win32"):
+        ordered = [backend.name for backend in in_order(given, system)]
+        assert ordered == ["native", "onnx", "ggml", "mlx"]
+    ordered = [backend.name for backend in in_order(given, "darwin")]
+    assert ordered == ["mlx", "native", "onnx", "ggml"]
+    assert in_order(BACKENDS, sys.platform) == BACKENDS
+
+
+def test_every_error_about_a_quantisation_lists_the_backends_own() -> None:
+    for backend in BACKENDS:
+        with pytest.raises(BackendError) as caught:
+            backend.quant(Quants("q1"))
+        assert f"it has {', '.join(backend.quants)}" in str(caught.value)
+
+
 def test_a_backend_without_a_codec_is_refused_for_it() -> None:
     with pytest.raises(BackendError, match="native and onnx decode, ggml does not"):
         codec_placement("ggml")
@@ -52,9 +72,11 @@ def test_a_backend_takes_the_nearest_quantisation_it_has() -> None:
     assert quant_on(onnx, Quants("q4_k_m", "q8_0")) == Quants("int4", "int8")
     assert quant_on(native, Quants("q4_k_m")) == Quants("q4_k_m")
     assert quant_on(onnx, Quants("int4-128")) == Quants("int4-128")
-    with pytest.raises(BackendError, match="ggml has nothing like int4; take onnx"):
+    with pytest.raises(
+        BackendError, match=r"ggml has nothing like int4; it has f32, .*; take onnx"
+    ):
         quant_on(ggml, Quants("int4"))
-    with pytest.raises(BackendError, match="more than native computes in; take ggml"):
+    with pytest.raises(BackendError, match=r"more than native computes in; it has .*; take ggml"):
         quant_on(native, Quants("bf16"))
     with pytest.raises(BackendError, match=r"onnx has nothing like bf16; it has .*; take ggml"):
         quant_on(onnx, Quants("bf16"))

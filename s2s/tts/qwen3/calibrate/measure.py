@@ -18,10 +18,11 @@ from s2s.tts.qwen3.calibrate.cache import Speed
 from s2s.tts.qwen3.calibrate.conditions import LoadWatch, MeasuringConditions
 from s2s.tts.qwen3.calibrate.observed import Observed
 from s2s.tts.qwen3.calibrate.tune import ROUNDS, SettingTrial, Speak, fastest, quick, tune
+from s2s.tts.qwen3.codec.open import codecs_here
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.report import Report
 from s2s.tts.qwen3.errors import Qwen3Error
-from s2s.tts.qwen3.model import Qwen3Model, codecs_here
+from s2s.tts.qwen3.model import Qwen3Model
 from s2s.tts.qwen3.text.prompt import Request
 
 log = logging.getLogger(__name__)

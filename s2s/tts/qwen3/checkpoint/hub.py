@@ -42,6 +42,8 @@ PUBLISHED_SPEAKERS = (
 """The trained speakers of both CustomVoice models."""
 
 _FETCHED = ("*.json", "*.txt", "*.safetensors")
+CODEC_FOLDER = "speech_tokenizer"
+"""Of a checkpoint: its codec."""
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 _SHA1_DIGITS, _SHA256_DIGITS = 40, 64
 _BLOCK_BYTES = 1 << 20
@@ -90,6 +92,19 @@ def find_checkpoint(source: str, converted: Path) -> Path:
     return (local(source, converted) or fetch(hub_id(source))).folder
 
 
+def find_codec(source: str | Path, converted: Path) -> Path:
+    """The codec's folder alone of a checkpoint by path, name or hub id, fetched if need be; a
+    folder that is a codec's is its own. Raises HubError."""
+    found = local(source, converted)
+    if found is None:
+        folder = _fetch(hub_id(source), (f"{CODEC_FOLDER}/*",))
+        for file in sorted((folder / CODEC_FOLDER).rglob("*")):
+            _check(file)
+        return folder / CODEC_FOLDER
+    inner = found.folder / CODEC_FOLDER
+    return inner if inner.is_dir() else found.folder
+
+
 def fetch(hub_id: str) -> Source:
     """The folder of a hub repository in the hub client's cache, fetched unless it is there, and
     every file checked against its hash. Raises HubError."""
@@ -103,8 +118,8 @@ def _is_entry(converted: Path, name: str) -> bool:
     return name not in {"", ".", ".."} and "/" not in name and (converted / name).is_dir()
 
 
-def _fetch(hub_id: str) -> Path:
-    """The folder of a hub repository in the hub client's cache."""
+def _fetch(hub_id: str, wanted: tuple[str, ...] = _FETCHED) -> Path:
+    """The folder of a hub repository in the hub client's cache, with the wanted files."""
     try:
         from huggingface_hub import constants, snapshot_download
     except ImportError as error:
@@ -113,7 +128,7 @@ def _fetch(hub_id: str) -> Path:
             "give a folder"
         ) from error
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=list(_FETCHED)))
+        return Path(snapshot_download(hub_id, allow_patterns=list(wanted)))
     except (OSError, ValueError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if constants.HF_HUB_OFFLINE:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from s2s.tts.qwen3.backend import CodecJob
-from s2s.tts.qwen3.backends import codec_placement
+from s2s.tts.qwen3.backends import BACKENDS, codec_placement
 from s2s.tts.qwen3.checkpoint.codec_shapes import decoder_shapes
 from s2s.tts.qwen3.checkpoint.codec_spec import read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
@@ -41,3 +42,15 @@ def open_decoder(
         kernels=kernels or cache,
     )
     return where.codec.open(job)
+
+
+def codecs_here() -> list[str]:
+    """The codecs that can be had on this machine, likeliest fastest first."""
+    return [b.name for b in BACKENDS if b.codec is not None and b.codec.missing() is None]
+
+
+def codec_here(measured: Mapping[str, float]) -> str:
+    """The fastest codec by milliseconds a frame, where all were measured; else the first there
+    is."""
+    able = codecs_here()
+    return min(able, key=lambda name: measured[name]) if set(able) <= set(measured) else able[0]

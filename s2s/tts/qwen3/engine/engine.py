@@ -11,7 +11,7 @@ reader that waits (for its playback buffer, say) makes the talker wait.
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Generic
@@ -21,6 +21,7 @@ from s2s.tts.qwen3.engine.chunk_schedule import ChunkSchedule, ScheduleConfig
 from s2s.tts.qwen3.engine.decode_loop import (
     FrameItem,
     SamplingRun,
+    Stop,
     frame_limit,
     frames,
     prefill,
@@ -37,9 +38,10 @@ from s2s.tts.qwen3.interfaces import CodecDecoder, Ids, Stale, TalkerOutput, nev
 from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Request, check_request
 from s2s.tts.qwen3.text.stream import TextSource
 
-__all__ = ["UNTOUCHED", "Chunk", "Engine", "Report", "Speech", "StartTrim"]
+__all__ = ["UNTOUCHED", "Chunk", "Engine", "FrameStream", "Report", "Speech", "StartTrim"]
 
-_RETRIES = 2  # of a start in a repetition loop: each costs as much time before the first sound
+RETRIES = 2
+"""Of a start in a repetition loop: each costs as much time before the first sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,24 @@ class Speech:
     def close(self) -> None:
         """End it and free what it holds; after the last chunk this changes nothing."""
         self.chunks.close()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameStream:
+    """The codes of one sampling run, for a decoder elsewhere: iterate ``items`` once, and close it
+    when stopping early. ``report`` fills up meanwhile."""
+
+    items: Generator[FrameItem, None, None]
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class _Fed(Generic[T, P]):
+    """A prompt that stands in the talker's state, and what the talker says after it."""
+
+    prompt: Prompt
+    states: LanguageStates[T, P]
+    out: TalkerOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +152,29 @@ class Engine(Generic[T, P, D]):
         is still being written is waited for while chunks are asked for, and raises PromptError
         there when it ends without a single token; its feed is closed when the speech ends.
         """
-        report = Report()
-        if isinstance(request.text, str):
-            prompt = self._prompts.build(request)
-            report.text_tokens, report.prompt_positions = prompt.text_tokens, len(prompt.embeddings)
-        else:
-            check_request(request, self._model.spec)
-            prompt = None
         settings = generation or self._model.spec.generation
-        utterance = _Utterance(request, seed, settings, schedule or ScheduleConfig(), stale, report)
-        return Speech(self._chunks(utterance, prompt), report)
+        utterance = _Utterance(
+            request, seed, settings, schedule or ScheduleConfig(), stale, Report()
+        )
+        return Speech(self._chunks(utterance, self._prompt(utterance)), utterance.report)
+
+    def frames(
+        self,
+        request: Request,
+        *,
+        seed: int = 0,
+        attempt: int = 0,
+        generation: Generation | None = None,
+        stale: Stale = never,
+    ) -> FrameStream:
+        """The codes of an utterance, undecoded; the rest as in `speak`.
+
+        ``attempt``: which sampling run, of those that `speak` tries where it discards one.
+        """
+        settings = generation or self._model.spec.generation
+        utterance = _Utterance(request, seed, settings, ScheduleConfig(), stale, Report())
+        prompt = self._prompt(utterance)
+        return FrameStream(self._undecoded(utterance, prompt, attempt), utterance.report)
 
     def keep_warm_start(self, codes: Ids, state: D) -> None:
         """Keep a decoder state that has heard ``codes``, int64 [frames, G], for clones in context
@@ -153,24 +186,57 @@ class Engine(Generic[T, P, D]):
         self._states.close()
         self._warm_starts.close()
 
+    def _prompt(self, utterance: _Utterance) -> Prompt | None:
+        """The prompt; None for a text that is still being written. Raises PromptError."""
+        request, report = utterance.request, utterance.report
+        if not isinstance(request.text, str):
+            check_request(request, self._model.spec)
+            return None
+        prompt = self._prompts.build(request)
+        report.text_tokens, report.prompt_positions = prompt.text_tokens, len(prompt.embeddings)
+        return prompt
+
     def _chunks(self, utterance: _Utterance, prompt: Prompt | None) -> Generator[Chunk, None, None]:
-        """The utterance from its beginning to its last chunk; however it ends, what it holds is
-        given back."""
+        """The utterance from its beginning to its last chunk."""
+        with self._fed(utterance, prompt) as fed:
+            if fed is None:
+                utterance.report.stop_reason = StopReason.STOPPED
+                return
+            yield from self._spoken(utterance, fed)
+
+    def _undecoded(
+        self, utterance: _Utterance, prompt: Prompt | None, attempt: int
+    ) -> Generator[FrameItem, None, None]:
+        """The frames of one sampling run from the prompt on."""
+        report = utterance.report
+        with self._fed(utterance, prompt) as fed:
+            if fed is None:
+                report.stop_reason = StopReason.STOPPED
+                yield Stop(StopReason.STOPPED, 0)
+                return
+            for item in self._sampled(utterance, fed, attempt):
+                if isinstance(item, Stop):
+                    report.stop_reason = item.reason
+                yield item
+
+    @contextmanager
+    def _fed(
+        self, utterance: _Utterance, prompt: Prompt | None
+    ) -> Generator[_Fed[T, P] | None, None, None]:
+        """Inside, the prompt is fed; None when cancelled before. However it ends, what the
+        utterance holds is given back."""
         report = utterance.report
         report.began_s = perf_counter()
         try:
             prompt = prompt or self._begin(utterance)
             if prompt is None:
-                report.stop_reason = StopReason.STOPPED
+                yield None
                 return
             report.prompt_positions = len(prompt.embeddings)
             limit = frame_limit(prompt, self._model.spec, self._run(utterance, 0))
             with self._states.lent(prompt, len(prompt.embeddings) + limit) as (states, done):
                 out = self._prefilled(utterance, prompt, states, done)
-                if out is None:
-                    report.stop_reason = StopReason.STOPPED
-                    return
-                yield from self._spoken(utterance, prompt, states, out)
+                yield None if out is None else _Fed(prompt, states, out)
         finally:
             utterance.close_feed()
             if prompt is not None and prompt.coming is not None:
@@ -198,21 +264,15 @@ class Engine(Generic[T, P, D]):
             states.prefix = prompt.embeddings[: prompt.prefix]
         return fed.out
 
-    def _spoken(
-        self,
-        utterance: _Utterance,
-        prompt: Prompt,
-        states: LanguageStates[T, P],
-        out: TalkerOutput,
-    ) -> Generator[Chunk, None, None]:
+    def _spoken(self, utterance: _Utterance, fed: _Fed[T, P]) -> Generator[Chunk, None, None]:
         """Sampling runs until one is not discarded: each with other random numbers."""
-        last = 0 if utterance.deterministic else _RETRIES
+        last = 0 if utterance.deterministic else RETRIES
         for attempt in range(last + 1):
             with (
                 closing(self._warm_starts.state(utterance.voice_codes)) as decoder_state,
-                closing(self._frames(utterance, prompt, states, out, attempt)) as items,
+                closing(self._frames(utterance, fed, attempt)) as items,
             ):
-                sounding = self._sounding(utterance, prompt, decoder_state)
+                sounding = self._sounding(utterance, fed.prompt, decoder_state)
                 try:
                     yield from sounding.chunks(items, last=attempt == last)
                 finally:
@@ -220,33 +280,33 @@ class Engine(Generic[T, P, D]):
                         utterance.close_feed()  # or a thread that waits for text would never end
             if not sounding.discarded:
                 return
-            self._model.talker.rewind(states.talker, len(prompt.embeddings))
+            self._model.talker.rewind(fed.states.talker, len(fed.prompt.embeddings))
             utterance.report.again()
 
     def _run(self, utterance: _Utterance, attempt: int) -> SamplingRun:
         return SamplingRun.seeded(utterance.generation, utterance.seed, self._guards, attempt)
 
     def _frames(
-        self,
-        utterance: _Utterance,
-        prompt: Prompt,
-        states: LanguageStates[T, P],
-        out: TalkerOutput,
-        attempt: int,
+        self, utterance: _Utterance, fed: _Fed[T, P], attempt: int
     ) -> Generator[FrameItem, None, None]:
         """The frames of a sampling run: in turn with the decoder, or ahead of it."""
-        made = frames(
+        made = self._sampled(utterance, fed, attempt)
+        if not self._frames_ahead:
+            return made
+        return ahead(made, self._frames_ahead, "qwen3-frames", takes_back)
+
+    def _sampled(
+        self, utterance: _Utterance, fed: _Fed[T, P], attempt: int
+    ) -> Generator[FrameItem, None, None]:
+        return frames(
             self._model,
-            (states.talker, states.predictor),
-            out,
-            prompt,
+            (fed.states.talker, fed.states.predictor),
+            fed.out,
+            fed.prompt,
             self._run(utterance, attempt),
             utterance.stale,
             utterance.report,
         )
-        if not self._frames_ahead:
-            return made
-        return ahead(made, self._frames_ahead, "qwen3-frames", takes_back)
 
     def _sounding(self, utterance: _Utterance, prompt: Prompt, state: D) -> Sounding[D]:
         return Sounding(

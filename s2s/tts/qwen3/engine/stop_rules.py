@@ -25,6 +25,7 @@ class StopReason(Enum):
     LIMIT = "more frames than the text can need"
     SILENCE = "silence after the text"
     REPETITION = "the same code, or the same codes, over and over"
+    LOST = "the language model on a server was lost"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from s2s.tts.qwen3.backend import (
     Setting,
     as_predictor,
     as_talker,
+    nothing_like,
 )
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob, convert_to
 from s2s.tts.qwen3.checkpoint.gguf_weights import GGUFWeights
 from s2s.tts.qwen3.checkpoint.quant import MIXES
-from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.ggml.language import open_predictor, open_talker
 from s2s.tts.qwen3.interfaces import PredictorState, State, Talker
 
@@ -66,7 +66,7 @@ class GgmlBackend:
         """The same. Raises BackendError."""
         if wished.talker.lower() in self.quants:
             return wished
-        raise BackendError(f"{self.name} has nothing like {wished.talker}")
+        raise nothing_like(self, wished.talker)
 
     def convert(self, quants: Quants, job: ConversionJob) -> Path:
         """To GGUF."""

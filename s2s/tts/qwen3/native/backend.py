@@ -16,6 +16,7 @@ from s2s.tts.qwen3.backend import (
     Setting,
     as_predictor,
     as_talker,
+    nothing_like,
 )
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob, convert_to
 from s2s.tts.qwen3.checkpoint.gguf_weights import GGUFWeights
@@ -83,7 +84,9 @@ class NativeCodec:
     def open(self, job: CodecJob) -> CheckpointDecoder:
         """The decoder. Raises KernelError, CodecError."""
         if job.device != CPU:
-            raise CodecError(f"the native codec computes on the processor, not on {job.device!r}")
+            raise CodecError(
+                f"the native codec computes on the processor ({CPU}), not on {job.device!r}"
+            )
         origin = Origin(job.tensors.path, job.content_hash)
         pool = ThreadPool(job.kernels, job.threads)
         return NativeCodecDecoder(job.spec, job.tensors, pool, origin)
@@ -113,8 +116,11 @@ class NativeBackend:
         if wished.talker.lower() in self.quants:
             return wished
         if wished.talker.lower() in _TOO_FINE:
-            raise BackendError(f"{wished.talker} is more than {self.name} computes in")
-        raise BackendError(f"{self.name} has nothing like {wished.talker}")
+            raise BackendError(
+                f"{wished.talker} is more than {self.name} computes in; it has "
+                f"{', '.join(self.quants)}"
+            )
+        raise nothing_like(self, wished.talker)
 
     def convert(self, quants: Quants, job: ConversionJob) -> Path:
         """To GGUF, as ``ggml`` does."""

@@ -14,10 +14,10 @@ from s2s.tts.qwen3.backend import (
     Setting,
     as_predictor,
     as_talker,
+    nothing_like,
 )
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob, convert_to
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
-from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.interfaces import PredictorState, State, Talker
 from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
 from s2s.tts.qwen3.onnx.language import open_predictor, open_talker
@@ -96,9 +96,7 @@ class OnnxBackend:
         talker = _IN_PLACE_OF.get(wished.talker.lower())
         predictor = _IN_PLACE_OF.get((wished.predictor or "").lower())
         if talker is None or (wished.predictor is not None and predictor is None):
-            raise BackendError(
-                f"{self.name} has nothing like {wished.talker}; it has {', '.join(self.quants)}"
-            )
+            raise nothing_like(self, wished.talker)
         return Quants(talker, predictor)
 
     def convert(self, quants: Quants, job: ConversionJob) -> Path:

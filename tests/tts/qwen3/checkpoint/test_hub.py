@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from s2s.tts.qwen3.checkpoint import gguf
-from s2s.tts.qwen3.checkpoint.hub import Source, fetch, hub_id, local
+from s2s.tts.qwen3.checkpoint.hub import Source, fetch, find_codec, hub_id, local
 from s2s.tts.qwen3.errors import HubError
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -70,6 +70,17 @@ def test_published_models_have_short_names(name: str) -> None:
 def test_a_cached_download_is_used_offline(hub_cache: Path) -> None:
     snapshot = fill(hub_cache, "someone/else")
     assert fetch("someone/else") == Source("else", snapshot)
+
+
+def test_of_the_codec_no_more_is_needed_than_its_folder(hub_cache: Path, tmp_path: Path) -> None:
+    codec = fill(hub_cache, "someone/else") / "speech_tokenizer"
+    assert find_codec("someone/else", tmp_path) == codec
+    assert find_codec(codec.parent, tmp_path) == codec
+    assert find_codec(codec, tmp_path) == codec
+    file = (codec / "config.json").resolve()
+    file.write_bytes(b"{?}")
+    with pytest.raises(HubError, match="is damaged; delete it"):
+        find_codec("someone/else", tmp_path)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.codec.open import open_decoder
+from s2s.tts.qwen3.backends import BACKENDS
+from s2s.tts.qwen3.codec import open as open_module
+from s2s.tts.qwen3.codec.open import codec_here, codecs_here, open_decoder
 from s2s.tts.qwen3.errors import CheckpointError, Qwen3Error
 from s2s.tts.qwen3.native.codec import NativeCodecDecoder
 from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
@@ -29,6 +31,21 @@ def test_the_placement_says_what_decodes(
         assert isinstance(decoder, kind)
         sounds.append(decoder.decode(decoder.new_state(), codes))
     np.testing.assert_allclose(sounds[0], sounds[1], atol=1e-4)
+
+
+def test_the_fastest_codec_is_taken_where_all_were_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(open_module, "codecs_here", lambda: ["native", "onnx"])
+    assert codec_here({}) == "native"
+    assert codec_here({"onnx": 1.0}) == "native"
+    assert codec_here({"onnx": 1.0, "native": 2.0}) == "onnx"
+
+
+def test_what_decodes_here_is_asked_of_the_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(BACKENDS[0].codec), "missing", lambda _: "no compiler")
+    assert BACKENDS[0].name not in codecs_here()
+    assert "onnx" in codecs_here()
 
 
 def test_a_folder_that_lacks_a_tensor_is_refused_before_anything_is_built(
