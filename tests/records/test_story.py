@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.core.events import (
@@ -112,6 +112,7 @@ def test_the_words_of_a_clients_turn() -> None:
     assert [turn.text for turn in story.turns] == ["hello"]
 
 
+@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(st.floats(0, 100), st.one_of([st.from_type(k) for k in typing.get_args(Event)])),

@@ -55,8 +55,9 @@ function wave(context, levels, from_s, to_s, box) {
   const first = Math.max(0, Math.floor(from_s / bin_s));
   for (let i = first; i < values.length && i * bin_s < to_s; i++) {
     const half = (values[i] / 255) * (box.height / 2);
-    const left = box.left + ((i * bin_s - from_s) / (to_s - from_s)) * box.width;
-    context.fillRect(left, middle - half, Math.max(1, pxPerBin), 2 * half);
+    const at = box.left + ((i * bin_s - from_s) / (to_s - from_s)) * box.width;
+    const left = Math.floor(at); // whole pixels: halves of two bars are no gap
+    context.fillRect(left, middle - half, Math.max(1, Math.ceil(at + pxPerBin) - left), 2 * half);
   }
 }
 

@@ -154,6 +154,7 @@ def page(content: PageContent) -> str:
         "facts": facts,
         "sound": sound,
         "sections": content.sections,
+        "heading": "Turns, and where the time went" + (" now" if len(content.tracks) > 1 else ""),
         "legend": legend(points),
         "turns": "".join(turn_items(story)),
         "dropped": dropped_section(story),
