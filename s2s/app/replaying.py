@@ -65,15 +65,18 @@ def replay(options: argparse.Namespace, store: Store) -> int:
     then = settings.read(folder / files.SETTINGS)
     config = settings.read(folder / files.SETTINGS, given_flags(options))
     changes = settings.changed(then, config)
+    fresh, console = options.answers == "fresh", Console(highlight=False)
+    if not fresh and any(key.startswith("llm.") for key in changes):
+        console.print("The answers are those of the record: another model needs --answers fresh.")
     memory = CallMemory(record.calls())
     changed = ChangedStages.by(changes)
-    with others_for(config, store, fresh=options.answers == "fresh") as others:
+    with others_for(config, store, fresh=fresh) as others:
         again = hold_again(
             record, config, lambda clock: models_of(record, memory, others, changed, clock)
         )
     same = decisions(record.events) == decisions(again.events)
     path = write_text(free_name(folder), differences_page(record, again, changes, same=same))
-    tell(Console(highlight=False), record.story, again.story, same=same, path=path)
+    tell(console, record.story, again.story, same=same, path=path)
     return 0
 
 

@@ -57,18 +57,20 @@ class SaidTurn:
 
     turn_id: str
     spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
-    """Seconds of speech, without the pauses between."""
+    """Seconds of speech, without the pauses between; none of what was typed."""
     text: str = ""
     unanswered: str = ""
     """Why nothing answers it; "" where something does, or nothing was decided."""
+    told_s: float = 0.0
+    """When it was told of first."""
 
     @property
     def began_s(self) -> float:
-        return self.spans[0][0] if self.spans else 0.0
+        return self.spans[0][0] if self.spans else self.told_s
 
     @property
     def ended_s(self) -> float:
-        return self.spans[-1][1] if self.spans else 0.0
+        return self.spans[-1][1] if self.spans else self.told_s
 
 
 @dataclass(slots=True)
@@ -130,20 +132,20 @@ class _Teller:
     def hear(self, at_s: float, event: Event) -> None:  # noqa: C901  (a case for each event)
         match event:
             case SpeechStarted(turn=turn):
-                self._turn(turn.turn_id).spans.append((event.at_s, event.at_s))
+                self._turn(turn.turn_id, at_s).spans.append((event.at_s, event.at_s))
             case SpeechStopped(turn=turn):
-                self._stopped(self._turn(turn.turn_id), event.at_s)
+                self._stopped(self._turn(turn.turn_id, at_s), event.at_s)
             case Heard(turn=turn, text=text):
-                self._turn(turn.turn_id).text = text
+                self._turn(turn.turn_id, at_s).text = text
             case TurnTranscript(item_id=item_id, text=text):
-                self._turn(self._items.get(item_id, item_id)).text = text
+                self._turn(self._items.get(item_id, item_id), at_s).text = text
             case NothingHeard(turn=turn):
-                self._turn(turn.turn_id).unanswered = "no words were heard"
+                self._turn(turn.turn_id, at_s).unanswered = "no words were heard"
             case StopHeard(turn=turn, text=text):
-                self._turn(turn.turn_id).text = text
-                self._turn(turn.turn_id).unanswered = "a stop phrase: nothing is to answer it"
+                stopped = self._turn(turn.turn_id, at_s)
+                stopped.text, stopped.unanswered = text, "a stop phrase: nothing is to answer it"
             case SpeechDropped(turn=turn, text=text, reason=reason):
-                self._dropped(at_s, self._turn(turn.turn_id), text, reason)
+                self._dropped(at_s, self._turn(turn.turn_id, at_s), text, reason)
             case ResponseStarted(response=response):
                 self._answer(response, at_s)
             case AnswerText(response=response, text=text):
@@ -172,10 +174,10 @@ class _Teller:
             case _:
                 assert_never(event)
 
-    def _turn(self, turn_id: str) -> SaidTurn:
+    def _turn(self, turn_id: str, at_s: float) -> SaidTurn:
         known = self._turns.get(turn_id)
         if known is None:
-            known = self._turns[turn_id] = SaidTurn(turn_id)
+            known = self._turns[turn_id] = SaidTurn(turn_id, told_s=at_s)
             self._items[user_item_id(turn_id)] = turn_id
             self.story.turns.append(known)
         return known
@@ -197,7 +199,8 @@ class _Teller:
             began_s = at_s if timeline is None else timeline.marks.get("first_played", at_s)
             known = self._answers[response] = GivenAnswer(response, began_s, timeline=timeline)
             self.story.answers.append(known)
-            self._turn(response.turn_id).unanswered = ""
+            if (turn := self._turns.get(response.turn_id)) is not None:
+                turn.unanswered = ""
         return known
 
     def _done(self, at_s: float, event: ResponseDone) -> None:

@@ -58,6 +58,16 @@ def test_with_other_settings_it_is_told_what_differs(
     assert (own / "replay-1.html").read_text() == "of an earlier time"
 
 
+def test_another_language_model_is_not_asked_unless_that_is_wished(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = Path(shutil.copytree(folder, tmp_path / "own"))
+    assert cli.main(["replay", str(own), "--set", "llm.max_tokens=7"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "another model needs --answers fresh" in told
+    assert "Every decision is the same." in told
+
+
 def test_the_page_alone(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = Path(shutil.copytree(folder, tmp_path / "own"))
     assert cli.main(["replay", str(own), "--report"]) == 0

@@ -133,3 +133,18 @@ def test_a_simulated_conversation() -> None:
     assert statuses.count("cancelled") == 1
     assert statuses.count("completed") == len(statuses) - 1 >= 3
     assert len(story.turns[0].spans) == 2, "a pause within the question"
+
+
+def test_what_was_typed_and_what_nobody_asked_for_stand_where_they_were() -> None:
+    asked = ResponseId("r1", 0, 0, "resp_1")
+    story = told(
+        [
+            (1.0, SpeechStarted(TURN, 1.0)),
+            (9.0, Heard(TurnId("typed", 0), "hello", True)),
+            (12.0, ResponseStarted(asked)),
+            (13.0, ResponseDone(asked, "completed", "Yes?")),
+        ],
+        [],
+    )
+    assert [(turn.began_s, turn.text) for turn in story.turns] == [(1.0, ""), (9.0, "hello")]
+    assert [answer.began_s for answer in story.answers] == [12.0]
