@@ -78,6 +78,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(tests\.support\.documents)", r"\1 --check"),
     (r"(bench random)( --count \d+)?", r"\1 --count 20"),
     (r"(bench conversation)", r"\1 --turns 4"),
+    (r"(s2s\.bench\.calling)", r"\1 --without-model"),
     (r"(s2s\.bench\.load) --sessions \S+ --turns \d+", r"\1 --sessions 1 --seconds 3 --answers 1"),
     (r"(s2s\.bench\.load\.at_once) --talking \S+ --seconds \d+", r"\1 --talking 1 --seconds 1"),
     (r"(s2s\.bench\.load\.wire)( --rounds \d+)?", r"\1 --rounds 1"),

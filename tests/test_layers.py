@@ -89,6 +89,8 @@ TIMED_WAITS = {
     "tts.qwen3.native.compiling": "a compiler that may hang",
     "llm.calling.own_tools": "for a tool, on a condition of the session's clock",
     "tools.running": "likewise",
+    "tools.mcp.connection": "a server of tools that may hang",
+    "tools.mcp.servers": "at the end, for such a server",
 }
 """Modules that wait until a time has passed, and why each may. No stage's work is among them."""
 

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from s2s.core.setting import setting
+from s2s.core.setting import made_setting, setting
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerConfig:
+    """A server of tools that speaks the Model Context Protocol: a program, or an address."""
+
+    command: tuple[str, ...] = setting(
+        (), "The program and its arguments, spoken to by its standard input and output."
+    )
+    url: str | None = setting(None, "Where it answers, by streamable HTTP, instead of a command.")
+    env: Mapping[str, str] = made_setting(
+        dict[str, str], "Environment variables of the program, beside a few harmless ones of ours."
+    )
+    headers: Mapping[str, str] = made_setting(
+        dict[str, str], "HTTP headers; $NAME in one is an environment variable of ours."
+    )
+    tools: tuple[str, ...] = setting((), "Which of its tools may be called; none: all.")
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("an MCP server has either a command or a url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +42,10 @@ class ToolsConfig:
     )
     folder: Path | None = setting(
         None, "The files in this folder may be listed and read aloud; none: no file is."
+    )
+    mcp: Mapping[str, McpServerConfig] = made_setting(
+        dict[str, McpServerConfig],
+        "Servers of tools, by a name of your own: {home: {command: [home-mcp, --quiet]}}.",
     )
     timeout_s: float = setting(
         10.0, "A call that takes longer has failed, which the model is told."

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from s2s.tools.config import ToolsConfig
 from s2s.tools.tool import Tool, tool_of
-from s2s.tools.toolbox import LoadedTools
+from s2s.tools.toolbox import LoadedTools, ToolSource
 
 GROUP = "s2s.tools"
 """Entry points of packages that bring tools."""
@@ -46,10 +46,20 @@ def load_tools(config: ToolsConfig) -> LoadedTools | None:
             tools += folder_tools(config.folder)
         except ValueError as error:
             raise ToolsUnavailable(f"tools.folder: {error}") from error
-    if not tools:
+    if not tools and not config.mcp:
         return None
+    sources: list[ToolSource] = []
+    if config.mcp:
+        if importlib.util.find_spec("mcp") is None:
+            raise ToolsUnavailable(
+                f"tools.mcp names {', '.join(config.mcp)}, and the package mcp is not installed: "
+                "pip install 's2s[mcp]'"
+            )
+        from s2s.tools.mcp.servers import McpServers
+
+        sources.append(McpServers(config.mcp, timeout_s=config.timeout_s))
     try:
-        return LoadedTools(config, tools)
+        return LoadedTools(config, tools, sources)
     except ValueError as error:
         raise ToolsUnavailable(str(error)) from error
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from s2s.tools.config import ToolsConfig
+from s2s.tools.config import McpServerConfig, ToolsConfig
 
 
 def test_off_is_no_tool() -> None:
     assert ToolsConfig(use=("off",)).names == ()
     assert ToolsConfig().names == ("time", "timer", "calculator")
+
+
+def test_a_server_is_a_program_or_an_address() -> None:
+    McpServerConfig(command=("server",))
+    McpServerConfig(url="http://localhost:1")
+    for both in (McpServerConfig, lambda: McpServerConfig(("server",), "http://localhost:1")):
+        with pytest.raises(ValueError, match="either a command or a url"):
+            both()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from s2s.core.clock import ManualClock
 from s2s.tools import loading
-from s2s.tools.config import ToolsConfig
+from s2s.tools.config import McpServerConfig, ToolsConfig
 from s2s.tools.loading import ToolsUnavailable, load_tools
 
 SOURCE = '''
@@ -95,3 +95,10 @@ def test_what_is_not_there_is_told_with_what_there_is(name: str, why: str) -> No
 def test_two_of_one_name_are_told() -> None:
     with pytest.raises(ToolsUnavailable, match="two tools of the name current_time"):
         load_tools(ToolsConfig(use=("time", "time")))
+
+
+def test_servers_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading.importlib.util, "find_spec", lambda name: None)
+    server = McpServerConfig(command=("server",))
+    with pytest.raises(ToolsUnavailable, match=r"pip install 's2s\[mcp\]'"):
+        load_tools(ToolsConfig(mcp={"home": server}))
