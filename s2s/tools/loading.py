@@ -57,7 +57,7 @@ def load_tools(config: ToolsConfig) -> LoadedTools | None:
             )
         from s2s.tools.mcp.servers import McpServers
 
-        sources.append(McpServers(config.mcp, timeout_s=config.timeout_s))
+        sources.append(McpServers(config.mcp, patience_s=config.timeout_s))
     try:
         return LoadedTools(config, tools, sources)
     except ValueError as error:

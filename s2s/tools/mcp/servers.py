@@ -25,7 +25,7 @@ class McpServers:
 
     Args:
         servers: by the names that the person gave them.
-        timeout_s: connecting may take.
+        patience_s: connecting may take.
         notice: told what the person should know.
     """
 
@@ -33,7 +33,7 @@ class McpServers:
         self,
         servers: Mapping[str, McpServerConfig],
         *,
-        timeout_s: float,
+        patience_s: float,
         notice: Callable[[str], None] = lambda text: log.warning("%s", text),
     ) -> None:
         self._notice = notice
@@ -43,7 +43,7 @@ class McpServers:
         self._closed = False
         self._trying: dict[str, Future[object]] = {}
         """Servers that are being connected to in the background."""
-        self._servers = [McpConnection(*each, timeout_s) for each in servers.items()]
+        self._servers = [McpConnection(*each, patience_s) for each in servers.items()]
         self._wanted = {name: set(each.tools) for name, each in servers.items()}
         self._thread.start()
 

@@ -30,7 +30,7 @@ class Home:
 
     def __init__(self, **servers: McpServerConfig) -> None:
         self.notices: list[str] = []
-        self.servers = McpServers(servers, timeout_s=PATIENCE_S, notice=self.notices.append)
+        self.servers = McpServers(servers, patience_s=PATIENCE_S, notice=self.notices.append)
         self.loaded = LoadedTools(ToolsConfig(timeout_s=PATIENCE_S), [], [self.servers])
         self.session: SessionTools = self.loaded.open(SystemClock())
 
