@@ -91,9 +91,10 @@ static void make_codec_transformer(const int32_t *of, ThreadPool *pool)
     Upsample upsamples[MOST_LAYERS];
     int64_t heads = (int64_t)of[2] * of[3];
     int hidden = of[7], inner = of[8], latent = of[9];
+    if (heads < 0 || heads > INT32_MAX) heads = -1;
     for (int at = 0; at < MOST_LAYERS; at++) {
         layers[at] = (CodecTransformerLayer) { weights_of(1, hidden, 3 * heads),
-            weights_of(1, heads > INT32_MAX || heads < 0 ? -1 : (int)heads, hidden),
+            weights_of(1, (int)heads, hidden),
             weights_of(1, hidden, 2 * (int64_t)inner), weights_of(1, inner, hidden) };
         upsamples[at] = (Upsample) {
             weights_of(1, at ? latent : hidden, (int64_t)of[10] * latent), NULL, NULL,
