@@ -12,6 +12,7 @@
 #include "attention.h"
 #include "code_predictor.h"
 #include "codec_transformer.h"
+#include "codec_transposed.h"
 #include "codec_upsampler.h"
 #include "golden_file.h"
 #include "hostile.h"
@@ -353,13 +354,15 @@ static void run_codec_transformers(void)
 static CodecUpsamplerShape read_upsampler_shape(const int32_t *of)
 {
     static const int dilations[RESIDUAL_UNITS] = { 1, 3, 9 };
-    int blocks = of[2];
+    int blocks = of[2], steps = of[1];
     Block *made = case_memory((size_t)blocks * sizeof *made);
     for (int at = 0; at < blocks; at++) {
         int in = of[5 + 2 * at], stride = of[6 + 2 * at], out = of[7 + 2 * at];
         made[at].stride = stride;
         made[at].snake_in = read_snake("snake", at, in);
-        made[at].transposed = read_weights("transposed", at, 2, in, stride * out);
+        made[at].transposed = read_weights("transposed", at,
+            steps % TRANSPOSED_STEPS ? 2 : TRANSPOSED_MATRICES, in, stride * out);
+        steps *= stride;
         for (int unit = 0; unit < RESIDUAL_UNITS; unit++) {
             int name = 10 * at + unit;
             made[at].units[unit] = (ResidualUnit) { dilations[unit],

@@ -5,7 +5,8 @@
 #include "codec_matmul.h"
 
 /* POINTS: seven. FRONT: taps of the first polynomial. AHEAD: steps that a tile sees before its own.
- * RING: those that are kept while a phase is read. TILE_ROWS: tiles of a work item of the products,
+ * RING: those that are kept while a phase is read (a tile
+ * of three sees nine, but not at once). TILE_ROWS: tiles of a work item of the products,
  * whose sums take 43 KB. */
 enum {
     POINTS = 7,
@@ -21,6 +22,7 @@ enum {
 typedef struct { int steps, front, back, points[POINTS]; } Kind;
 static const Kind kinds[TILE_KINDS] = {
     { 4, 7, 6, { 0, 1, 2, 3, 4, 5, 6 } },
+    { 3, 6, 5, { 0, 1, 2, 3, 4, 6 } },
     { 2, 5, 4, { 0, 1, 2, 3, 6 } },
     { 1, 4, 3, { 0, 1, 2, 6 } },
 };
@@ -154,9 +156,11 @@ static void transform_four(const Ring *ring, int first, float *const *to)
     }
 }
 
-/* The same of two steps and of one: each product takes a sum of steps. */
-static const float sums_of_steps[TILE_KINDS][POINTS][5] = {
+/* The same of three steps, two and one: each product takes a sum of steps. */
+static const float sums_of_steps[TILE_KINDS][POINTS][AHEAD] = {
     { { 0 } },
+    { { -2, 0, 2.5f, 0, -0.5f }, { 0, -2, -2, 0.5f, 0.5f }, { 0, -6, 6, 1.5f, -1.5f },
+        { 0, -3, -1.5f, 3, 1.5f }, { 0, -5, 2.5f, 5, -2.5f }, { 0, 4, 0, -5, 0, 1 } },
     { { -2, 1, 2, -1 }, { 0, -3, -1.5f, 1.5f }, { 0, -3, 4.5f, -1.5f }, { 0, -6, 0, 6 },
         { 0, 2, -1, -2, 1 } },
     { { -2, 0, 2 }, { 0, -1.5f, -1.5f }, { 0, -4.5f, 4.5f }, { 0, -1, 0, 1 } },
@@ -167,7 +171,7 @@ static void transform_few(const Ring *ring, int kind, int product, int first, fl
     const float *factors = sums_of_steps[kind][product];
     for (int at = 0; at < ring->tiles->width; at += LANES) {
         floats sum = all_floats(0);
-        for (int step = 0; step < 5; step++)
+        for (int step = 0; step < AHEAD; step++)
             if (factors[step] != 0)
                 sum = add_product(
                     sum, all_floats(factors[step]), load(ring_row(ring, first + step) + at));
@@ -181,10 +185,11 @@ static void transform_rest(Ring *ring, const int count[TILE_KINDS], int step)
     for (int kind = 1; kind < TILE_KINDS; kind++) {
         int tile = ring->phase - ring->tiles->from[kind];
         if (!count[kind]) continue;
-        read_until(ring, step + kinds[kind].steps);
+        read_until(ring, step);
         for (int product = 0; product < kinds[kind].front; product++)
             transform_few(ring, kind, product, step - AHEAD,
                 plane_row(ring->tiles, kind, 0, product, ring->frame, tile));
+        read_until(ring, step + kinds[kind].steps);
         for (int product = 0; product < kinds[kind].back; product++)
             transform_few(ring, kind, product, step - AHEAD + FRONT,
                 plane_row(ring->tiles, kind, 1, product, ring->frame, tile));
@@ -244,6 +249,12 @@ INLINE void transform_back(const float *sums, ptrdiff_t apart, const int kind, f
         y[3] = add_product(
             add_product(difference + s[6], all_floats(0.125f), s[5]), all_floats(8), far_difference);
     } else if (kind == 1) {
+        floats sum = s[1] + s[2], difference = s[1] - s[2];
+        floats far_sum = s[3] + s[4], far_difference = s[3] - s[4];
+        y[0] = (s[0] + sum) + far_sum;
+        y[1] = add_product(difference, all_floats(2), far_difference);
+        y[2] = add_product(sum + s[5], all_floats(4), far_sum);
+    } else if (kind == 2) {
         y[0] = (s[0] + s[3]) + (s[1] + s[2]);
         y[1] = add_product((s[1] - s[2]) + s[4], all_floats(2), s[3]);
     } else {
@@ -327,7 +338,8 @@ void tiles_multiply(
         switch (kind) {
         case 0: finish_tiles(&finish, 0); break;
         case 1: finish_tiles(&finish, 1); break;
-        default: finish_tiles(&finish, 2); break;
+        case 2: finish_tiles(&finish, 2); break;
+        default: finish_tiles(&finish, 3); break;
         }
     }
     end_phase(worker);

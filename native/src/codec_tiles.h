@@ -8,8 +8,8 @@
  *
  * Every frame is cut into tiles by itself, so that no value depends on how the frames are split into
  * calls: a step of a tile depends on all of them but for its rounding. Of each phase, the steps
- * `dilation` apart, what does not fill a tile of four goes into a tile of two, and of one: these take
- * some of the points, 9 and 7 products. docs/decisions/qwen3-codec-tiles.md */
+ * `dilation` apart, what does not fill a tile of four goes into one of three, two or one: these take
+ * some of the points, 11, 9 and 7 products. docs/decisions/qwen3-codec-tiles.md */
 #ifndef S2S_CODEC_TILES_H
 #define S2S_CODEC_TILES_H
 
@@ -21,7 +21,7 @@
 /* WINOGRAD_MATRICES: of a convolution, [in][out] each, as if it had so many taps: the two polynomials
  * at each point, divided by the product of the point's distances to the others, -2, -3, 9, 36, -60 and
  * 45/32 (infinity: tap 3 itself): seven of taps 0 to 3, six of taps 4 to 6. */
-enum { KERNEL = 7, TILE_KINDS = 3, WINOGRAD_MATRICES = 13 };
+enum { KERNEL = 7, TILE_KINDS = 4, WINOGRAD_MATRICES = 13 };
 
 /* A convolution of frames of `rows` steps, in [frames * rows][width], behind `activation`; history: the
  * 6 * dilation steps before, which are behind it. tiles, from, planes: tiles_place. */

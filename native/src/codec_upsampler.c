@@ -6,6 +6,7 @@
 #include "codec_layers.h"
 #include "codec_matmul.h"
 #include "codec_tiles.h"
+#include "codec_transposed.h"
 #include "matrix.h"
 
 enum { DOTS = 4 };
@@ -89,9 +90,14 @@ static void run_block(
     const Block *block = shape->block + at;
     float *const *next_state = run_of(worker)->next_state;
     int steps = steps_into(shape, at), more = steps * block->stride, part = state_index(at);
-    convolve(
-        worker, &block->transposed, &block->snake_in, in, steps * frames, state[part],
-        next_state[part], upsampler_of(worker)->padded, out);
+    if (block->transposed.taps == TRANSPOSED_MATRICES)
+        convolve_transposed(
+            worker, &block->transposed, &block->snake_in, in, steps * frames, state[part],
+            next_state[part], upsampler_of(worker)->planes, out);
+    else
+        convolve(
+            worker, &block->transposed, &block->snake_in, in, steps * frames, state[part],
+            next_state[part], upsampler_of(worker)->padded, out);
     for (int unit = 0; unit < RESIDUAL_UNITS; unit++) {
         part++;
         residual(
@@ -197,10 +203,11 @@ int codec_upsampler_run(
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static int is_block(const Block *block, int in)
+static int is_block(const Block *block, int in, int steps)
 {
-    int width = block->units[0].winograd.in;
-    if (block->stride < 1 || !is_of(&block->transposed, 2, in, (int64_t)block->stride * width))
+    int width = block->units[0].winograd.in, taps = block->transposed.taps;
+    if (taps != 2 && (taps != TRANSPOSED_MATRICES || steps % TRANSPOSED_STEPS)) return 0;
+    if (block->stride < 1 || !is_of(&block->transposed, taps, in, (int64_t)block->stride * width))
         return 0;
     for (int at = 0; at < RESIDUAL_UNITS; at++) {
         const ResidualUnit *unit = block->units + at;
@@ -221,7 +228,7 @@ static int is_computed(const CodecUpsamplerShape *shape)
         || !is_of(input, input->taps, input->in, input->out))
         return 0;
     for (int at = 0; at < shape->blocks; at++) {
-        if (!is_block(shape->block + at, channels_of(shape, at))) return 0;
+        if (!is_block(shape->block + at, channels_of(shape, at), steps_into(shape, at))) return 0;
         steps = buffer_of(steps, size_of_count(shape->block[at].stride));
     }
     return steps != NO_SIZE;
@@ -243,6 +250,8 @@ static void add_block_sizes(const CodecUpsamplerShape *shape, int at, BufferSize
     size_t rows = rows_into(shape, at, frames), width = size_of_count(block->units[0].winograd.in);
     sizes->padded
         = larger(sizes->padded, buffer_of(plus(rows, 1), size_of_count(block->transposed.in)));
+    sizes->planes = larger(
+        sizes->planes, transposed_floats(rows, size_of_count(block->transposed.in)));
     rows = times(rows, size_of_count(block->stride));
     for (int each = 0; each < RESIDUAL_UNITS; each++) {
         size_t dilation = size_of_count(block->units[each].dilation);
@@ -275,8 +284,10 @@ static size_t stream_size(const CodecUpsamplerShape *shape, int at)
 static size_t scratch_size(const CodecUpsamplerShape *shape)
 {
     size_t size = 0;
-    for (int at = 1; at <= shape->blocks; at++)
-        size = larger(size, tiles_scratch(size_of_count(channels_of(shape, at))));
+    for (int at = 0; at <= shape->blocks; at++) {
+        size_t width = size_of_count(channels_of(shape, at));
+        size = larger(size, larger(tiles_scratch(width), transposed_scratch(width)));
+    }
     return size;
 }
 

@@ -26,7 +26,8 @@ typedef struct {
 } ResidualUnit;
 
 /* snake_in, a transposed convolution of kernel 2 * stride as a matrix from two steps to `stride`
- * steps of units[0].winograd.in channels, then three residual units. */
+ * steps of units[0].winograd.in channels, of two taps or by tiles (codec_transposed.h), then three
+ * residual units. */
 typedef struct {
     int stride;
     Snake snake_in;

@@ -101,6 +101,11 @@
 #define tiles_save_history S2S_NAME(tiles_save_history)
 #define tiles_multiply S2S_NAME(tiles_multiply)
 
+/* codec_transposed.h */
+#define transposed_floats S2S_NAME(transposed_floats)
+#define transposed_scratch S2S_NAME(transposed_scratch)
+#define convolve_transposed S2S_NAME(convolve_transposed)
+
 /* codec_transformer.h, codec_upsampler.h */
 #define codec_transformer_new S2S_NAME(codec_transformer_new)
 #define codec_transformer_free S2S_NAME(codec_transformer_free)

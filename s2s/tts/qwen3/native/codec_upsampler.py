@@ -1,7 +1,7 @@
 """The upsampling decoder of the codec on the compiled kernel: latent steps in, samples out.
 
-Convolutions of kernel 7 are computed by Winograd tiles of four steps, which saves more than half
-of the products; weights lie in panels, in large pages where the system has them.
+Convolutions are computed by Winograd tiles of four steps, which saves up to half of the products;
+weights lie in panels, in large pages where the system has them.
 """
 
 from __future__ import annotations
@@ -42,12 +42,17 @@ from s2s.tts.qwen3.native.transformer import ThreadPool
 
 _PART = "codec-upsampler"
 
-_POINTS = ((0.0, -2.0), (1.0, -3.0), (-1.0, 9.0), (2.0, 36.0), (-2.0, -60.0), (0.5, 45 / 32))
+_Points = Sequence[tuple[float, float]]
+
+_POINTS: _Points = ((0, -2), (1, -3), (-1, 9), (2, 36), (-2, -60), (0.5, 45 / 32))
 """Where the polynomials of a Winograd tile are multiplied, beside infinity: each point, and the
 product of its distances to the others."""
 _FRONT = 4
 """Taps of the first of the two polynomials that a convolution is taken for."""
-_MATRICES = 2 * len(_POINTS) + 1  # WINOGRAD_MATRICES of codec_upsampler.h
+_MATRICES = 2 * len(_POINTS) + 1  # WINOGRAD_MATRICES of codec_tiles.h
+_TRANSPOSED_POINTS: _Points = ((0, 2), (1, -2), (-1, -6), (2, 6))
+_TRANSPOSED_MATRICES = len(_TRANSPOSED_POINTS) + 1
+_TRANSPOSED_STEPS = 4  # as the two above: codec_transposed.h
 
 
 class _Unit(Structure):
@@ -210,20 +215,29 @@ def _pack(memory: Memory, weights: UpsamplerWeights, frames: int) -> _Shape:
     )
 
 
+def _transposed_matrices(spec: CodecDecoderSpec, block: int) -> int:
+    """How many matrices the transposed convolution in front of a block is computed by: two taps, or
+    more for tiles. The first has too few steps to make up for reading more weights."""
+    steps = int(np.prod(spec.upsampling_ratios) * np.prod(spec.upsample_rates[: block - 1]))
+    return 2 if block == 1 or steps % _TRANSPOSED_STEPS else _TRANSPOSED_MATRICES
+
+
 def _block(memory: Memory, weights: UpsamplerWeights, block: int) -> _Block:
     width, rate = block_width(weights.spec, block), weights.spec.upsample_rates[block - 1]
-    out = width // 2
+    out, count = width // 2, _transposed_matrices(weights.spec, block)
 
     def transposed() -> tuple[list[Wide], Wide]:
         matrix, bias = weights.transposed(block)
         parts = matrix.reshape(2, width, rate, out)
-        matrices = [pad_last(part).reshape(width, -1) for part in parts]
+        taps = [pad_last(part).reshape(width, -1) for part in parts]
+        tiled = count == _TRANSPOSED_MATRICES
+        matrices = [*_at_points(taps, _TRANSPOSED_POINTS), taps[-1]] if tiled else taps
         return matrices, pad_last(bias.reshape(rate, out)).ravel()
 
     return _Block(
         rate,
         memory.snake(lambda: weights.before_transposed(block), width),
-        memory.pack((2, width, rate * padded(out)), transposed),
+        memory.pack((count, width, rate * padded(out)), transposed),
         (_Unit * len(DILATIONS))(
             *(_unit(memory, weights, (block, at)) for at in range(len(DILATIONS)))
         ),
@@ -252,14 +266,14 @@ def _convolution(conv: Convolution) -> tuple[list[Wide], Wide]:
 def _winograd_matrices(conv: Convolution) -> list[Wide]:
     """The matrices of a convolution of kernel 7, in the order of codec_upsampler.h."""
     front, back = _taps(conv)[:_FRONT], _taps(conv)[_FRONT:]
-    return [*_at_points(front), front[-1], *_at_points(back)]
+    return [*_at_points(front, _POINTS), front[-1], *_at_points(back, _POINTS)]
 
 
-def _at_points(taps: Sequence[Wide]) -> list[Wide]:
-    """A polynomial whose coefficients are taps, at each point."""
+def _at_points(taps: Sequence[Wide], points: _Points) -> list[Wide]:
+    """A polynomial whose coefficients are taps, at each point, by its distances to the others."""
     return [
-        sum(tap * point**power for power, tap in enumerate(taps[1:], 1)) / apart + taps[0] / apart
-        for point, apart in _POINTS
+        sum((tap * point**power for power, tap in enumerate(taps[1:], 1)), taps[0]) / apart
+        for point, apart in points
     ]
 
 
@@ -273,7 +287,7 @@ def _floats_needed(spec: CodecDecoderSpec) -> int:
     total = panel_floats(KERNEL * padded(spec.latent_dim), padded(spec.decoder_dim))
     for block, rate in enumerate(spec.upsample_rates, 1):
         into, out = padded(block_width(spec, block)), padded(block_width(spec, block + 1))
-        total += panel_floats(2 * into, rate * out) + 2 * into
+        total += panel_floats(_transposed_matrices(spec, block) * into, rate * out) + 2 * into
         total += len(DILATIONS) * (
             panel_floats(_MATRICES * out, out) + panel_floats(out, out) + 4 * out
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erf
 
@@ -10,6 +11,7 @@ import numpy as np
 from tests.tts.qwen3.native.driver_cases import DILATIONS, Cases, Wide, softmax
 
 _TAPS = 7
+_POINTS = (0, 1, -1, 2, -2, 0.5)
 _erf = np.vectorize(erf)
 
 
@@ -33,6 +35,13 @@ class Layers:
         matrix, bias = self.weights(name, shape)
         return _unfolded(x, shape[0], 1) @ matrix + bias
 
+    def in_tiles(self, name: str) -> None:
+        """The weights of two taps, as the kernel takes them for tiles of four steps."""
+        matrix = self.arrays[f"{name}.matrix"].astype(float)
+        taps = matrix.reshape(2, -1, matrix.shape[1])
+        matrices = [*_at_points(taps, (0, 1, -1, 2)), taps[1]]
+        self.arrays[f"{name}.matrix"] = np.concatenate(matrices)
+
     def snake(self, x: Wide, name: str) -> Wide:
         """Angles in half turns."""
         frequency = np.abs(self.cases.normal(x.shape[1], scale=0.5))
@@ -41,9 +50,9 @@ class Layers:
         return x + scale * np.sin(np.pi * frequency.astype(float) * x) ** 2
 
 
-def _at_points(taps: Wide) -> list[Wide]:
-    """A polynomial of matrices at each point of a tile, by its distances to the others."""
-    points = np.array([0, 1, -1, 2, -2, 0.5])
+def _at_points(taps: Wide, among: Sequence[float]) -> list[Wide]:
+    """A polynomial of matrices at each of some points, by its distances to the others."""
+    points = np.array(among, float)
     found = []
     for at, point in enumerate(points):
         powers = point ** np.arange(len(taps))
@@ -160,10 +169,14 @@ class CodecUpsampler:
         layers = Layers(cases)
         rows = cases.normal(self.frames * self.steps, self.latent)
         x = layers.apply(rows.astype(float), "input0", (_TAPS, self.latent, self.widths[0]))
+        steps = self.steps
         for at, stride in enumerate(self.strides):
             into, out = self.widths[at : at + 2]
             x = layers.snake(x, f"snake{at}")
             x = layers.apply(x, f"transposed{at}", (2, into, stride * out)).reshape(-1, out)
+            if steps % 4 == 0:
+                layers.in_tiles(f"transposed{at}")
+            steps *= stride
             for unit, dilation in enumerate(DILATIONS):
                 x = x + self._residual(layers, x, 10 * at + unit, dilation)
         width = self.widths[-1]
@@ -184,7 +197,7 @@ class CodecUpsampler:
         w = layers.cases.normal(_TAPS, width, width, scale=(_TAPS * width) ** -0.5).astype(float)
         bias = layers.cases.normal(width, scale=0.1)
         front, back = w[:4], w[4:]
-        matrices = [*_at_points(front), front[-1], *_at_points(back)]
+        matrices = [*_at_points(front, _POINTS), front[-1], *_at_points(back, _POINTS)]
         layers.arrays |= {
             f"winograd{name}.matrix": np.concatenate(matrices), f"winograd{name}.bias": bias,
         }  # fmt: skip
