@@ -35,8 +35,8 @@ def test_each_part_and_the_frame_are_compared(capsys: pytest.CaptureFixture[str]
     assert [(each.part, round(each.least_ms, 3), round(each.ratio, 3)) for each in parts] == [
         ("talker step", 6.0, 1.667),
         ("predictor frame", 15.0, 2.0),
-        ("codec frame", 19.0, 2.0),
-        ("frame", 40.0, 1.95),
+        ("codec frame", 14.5, 2.621),
+        ("frame", 35.5, 2.197),
     ]
     show_limits(LIMITS, parts)
     assert "codec frame" in capsys.readouterr().out

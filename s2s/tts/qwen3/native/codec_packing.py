@@ -17,7 +17,7 @@ from s2s.tts.qwen3.native.kept import KeptWeights, Origin, Packed
 from s2s.tts.qwen3.native.memory import WeightMemory
 from s2s.tts.qwen3.native.transformer import ThreadPool
 
-_PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_simd.h
+_PAD, _PANEL = 16, 48  # CODEC_PAD of codec_layers.h, PANEL of codec_matmul.h
 
 
 class SnakeWeights(Structure):
