@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 CALLS = "**/v1/realtime/calls"
+NOTE_STATES = """() => {
+  window.states = [];
+  const note = () => {
+    const { state } = document.body.dataset;
+    if (window.states.at(-1) !== state) window.states.push(state);
+  };
+  new MutationObserver(note).observe(document.body, { attributes: true });
+}"""
 SLOW_MS = 30_000
 """A machine with other things to do answers late."""
 
@@ -89,6 +97,7 @@ def test_one_speaks_and_hears_the_answer_in_a_call(
 
     monkeypatch.setattr(VoiceOfClient, "heard", noted)
     page = browsers.open(url, microphone=says(1.0))
+    page.evaluate(NOTE_STATES)
     talk(page, "WebRTC")
     expect(page.locator(".line.you .said")).to_have_text("what time is it", timeout=SLOW_MS)
     answered(page, "You said what time is it.")
@@ -97,6 +106,7 @@ def test_one_speaks_and_hears_the_answer_in_a_call(
     assert loud_s(called(page), CALLED_HZ) > 0.3
     assert loud_s(played(page), 24_000) == 0
     assert set(lengths[-50:]) == {1920}
+    assert page.evaluate("window.states").count("speaking") == 1
     assert not page.locator(".line.cut").count()
 
 

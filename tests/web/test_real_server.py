@@ -20,7 +20,7 @@ from s2s.models.resources import Resources
 from s2s.stt.moonshine import Moonshine, MoonshineConfig
 from s2s.transport.remote.address import realtime_address
 from s2s.transport.remote.websocket import open_websocket
-from tests.support.browser import PLAYED_HZ, Browsers, played
+from tests.support.browser import CALLED_HZ, PLAYED_HZ, Browsers, called, played
 from tests.support.real_server import RealServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models, pytest.mark.timeout(420)]
@@ -53,13 +53,17 @@ def ears(resources: Resources) -> Moonshine:
     return Moonshine(MoonshineConfig(), resources)
 
 
+@pytest.mark.parametrize("by", ["WebRTC", "WebSocket"])
 def test_one_speaks_and_the_answer_is_heard(
-    browsers: Browsers, real_server: RealServer, ears: Moonshine
+    browsers: Browsers, real_server: RealServer, ears: Moonshine, by: str
 ) -> None:
     from playwright.sync_api import expect
 
     real_server.start()
     page = browsers.open(real_server.url, microphone=says(1.0))
+    if by == "WebSocket":
+        page.add_init_script("delete window.RTCPeerConnection")
+        page.reload()
     page.get_by_role("button", name="Talk").click()
     expect(page.locator("#link-text")).to_have_text("Connected", timeout=SLOW_MS)
     line = page.locator(".line.you:not(.partial) .said").first
@@ -69,7 +73,9 @@ def test_one_speaks_and_the_answer_is_heard(
     page.locator("body[data-state=listening]").wait_for(timeout=SLOW_MS)
     shown = page.locator(".line.assistant .said").first.inner_text()
     assert not page.locator(".line.cut").count()
-    heard = ears.transcribe(resample(played(page), PLAYED_HZ, 16_000)).text
+    expect(page.locator("#link-by")).to_have_text(by)
+    sound, rate_hz = (called(page), CALLED_HZ) if by == "WebRTC" else (played(page), PLAYED_HZ)
+    heard = ears.transcribe(resample(sound, rate_hz, 16_000)).text
     assert share(words(shown), words(heard)) >= 0.7, (shown, heard)
     expect(page.locator("#latency")).to_have_text(re.compile(r"Answered after \d"))
 

@@ -66,12 +66,13 @@ const captions = new Captions($("scroll"), $("turns"), $("welcome"), $("announce
 const timeline = new Timeline($("rows"));
 const levels = new Levels($("levels"), $("talk"));
 const begins = (item) => conversation.begins(item);
-const progress = (item, seconds, level, waiting) => {
+const progress = (from) => (item, seconds, level, waiting) => {
+  if (conversation.player !== from()) return; // the other one tells that it is silent
   levels.played(level);
   conversation.progress(item, seconds, waiting);
 };
-const player = new Player(begins, progress);
-const call = new CallSound(begins, progress);
+const player = new Player(begins, progress(() => player));
+const call = new CallSound(begins, progress(() => call));
 const link = new Link((event) => conversation.received(event), linked, call);
 const conversation = new Conversation((event) => link.send(event), player, tell);
 const microphone = new Microphone(
