@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from wyoming.event import Event, Eventable
@@ -16,6 +16,7 @@ from s2s.transport.base import DeviceError
 from s2s.transport.playback import Playback
 from s2s.transport.wyoming.satellite.config import SatelliteConfig
 from s2s.transport.wyoming.satellite.talk import SatelliteTalk
+from s2s.turns.base import VadModel, WakeModel
 
 OVER_FOR = 160
 """Samples that the wake word has been over when it is heard."""
@@ -73,14 +74,18 @@ class FakeSound:
 class Listener:
     """A satellite without a sound card: what it is told, and what it tells."""
 
-    def __init__(self, config: SatelliteConfig | None = None) -> None:
+    def __init__(
+        self,
+        config: SatelliteConfig | None = None,
+        words: Mapping[str, WakeModel] | None = None,
+        vad: VadModel | None = None,
+    ) -> None:
         self.sound = FakeSound()
         self.sent: list[Eventable] = []
-        words = {"beep": BeepWord()}
         self.talk = SatelliteTalk(
             config or SatelliteConfig(),
-            words,
-            EnergyVad(),
+            words or {"beep": BeepWord()},
+            vad or EnergyVad(),
             self.sound,
             self.sent.append,
             echo_bar_db=6.0,

@@ -131,7 +131,9 @@ def test_the_thin_client_talks_to_it(
     answer = " ".join(line[5:] for line in lines if line.startswith("s2s"))
     assert share(WORDS, words(said)) >= 0.7
     stereo, rate = soundfile.read(out, dtype="float32")
-    heard = ears.transcribe(resample(np.ascontiguousarray(stereo[:, 1]), rate, 16_000)).text
+    heard = ears.transcribe(
+        resample(np.ascontiguousarray(stereo[:, 1], np.float32), rate, 16_000)
+    ).text
     assert share(words(answer), words(heard)) >= 0.7, (answer, heard)
 
 
