@@ -184,8 +184,7 @@ class TtsHandler(Handler[TtsMessage, SenderInput]):
         shown = self._spoken
         if not is_answer(shown):
             self._spoken = ""  # dots and dashes remembered make the model answer with more of them
-        languages = self._synthesizer.capabilities.languages
-        phrase, language = unspoken_phrase(shown, end.language, languages)
+        phrase, language = unspoken_phrase(shown, end.language, self._language.languages)
         self._texts.append(AssistantText(phrase, response, instead_of=shown))
         note = TtsInput(phrase, response, language, 0.0, system_note=True)
         blocks = self._blocks([note], lambda: self._state.is_stale(response))

@@ -82,6 +82,11 @@ class StickyLanguage:
         self._turn_id: str | None = None
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """Every code that was or is to be spoken, those the voice began with first."""
+        return self._known
+
+    @property
     def current(self) -> str:
         """The code that is spoken now."""
         return self._current

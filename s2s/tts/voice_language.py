@@ -21,11 +21,16 @@ class VoiceLanguage:
         self._loader = synthesizer if isinstance(synthesizer, LanguageLoader) else None
         self._waited: set[str] = set()
         languages = synthesizer.capabilities.languages
-        self._own = languages[0] if languages else None
+        self._languages = languages
         self._sticky: StickyLanguage | None = None
         if len(languages) > 1 or (languages and self._loader is not None):
             loader = None if self._loader is None else self
             self._sticky = StickyLanguage(languages, languages[0], loader)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """What the voice speaks, with what was loaded for this session."""
+        return self._languages if self._sticky is None else self._sticky.known
 
     def current(self, heard: str | None) -> str | None:
         """What is spoken now, where nothing was chosen yet of a text to a question in `heard`."""
@@ -35,7 +40,7 @@ class VoiceLanguage:
         """The code to speak `text` in; see `StickyLanguage`. None: the voice names no languages,
         and none was heard."""
         if self._sticky is None:
-            return self._own or heard
+            return self._languages[0] if self._languages else heard
         return self._sticky.choose(text, heard, turn_id)
 
     def reset(self) -> None:

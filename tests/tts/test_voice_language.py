@@ -17,6 +17,7 @@ def test_a_voice_of_one_language_has_no_choice() -> None:
     assert unnamed.choose(FRENCH, "fr", "1") == "fr"
     assert unnamed.choose(FRENCH, None, "1") is None
     language.reset()
+    assert (language.languages, unnamed.languages) == (("en",), ())
     assert told == []
 
 
@@ -41,7 +42,9 @@ def test_one_that_is_not_loaded_is_told_once_and_followed_once_it_is() -> None:
     voice.loaded.add("fr")
     assert language.choose(FRENCH, "fr", "3") == "fr"
     assert len(told) == 1
+    assert language.languages == ("en", "fr"), "an apology may be in it, too"
     language.reset()
+    assert language.languages == ("en",)
     assert language.choose("Okay.", "fr", "1") == "en"
     assert language.choose(FRENCH, "sv", "2") == "en"
 
