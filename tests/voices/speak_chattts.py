@@ -143,6 +143,8 @@ check("draws of others stay", torch.equal(torch.rand(3), expected))
 drawn = chattts()
 check("a speaker is drawn", drawn.capabilities.voices[0].isdigit())
 check("and kept", drawn.capabilities.voices == drawn.capabilities.voices)
+quick = chattts(voice="7", seed=1, speed=2.0)
+check("twice as fast", 0.4 < sound(quick).size / sound(voice).size < 0.6)
 refined = chattts(voice="7", refine=True)
 check("refined", sound(refined).size)
 for file in ("Vocos.safetensors", "tokenizer/tokenizer.json"):
@@ -150,7 +152,7 @@ for file in ("Vocos.safetensors", "tokenizer/tokenizer.json"):
     (asset / file).write_bytes(content + b" ")
     check(f"another {file}", fails(chattts, "is not the model that the package expects"))
     (asset / file).write_bytes(content)
-for each in (voice, same, drawn, refined):
+for each in (voice, same, drawn, quick, refined):
     each.close()
 check("closed", fails(lambda: sound(voice), "closed"))
 tell()

@@ -26,6 +26,7 @@ from s2s.tts.base import AudioChunk, Capabilities, TtsError
 from s2s.tts.level import amplify
 from s2s.tts.pieces import pieces
 from s2s.tts.speech_time import estimate_seconds
+from s2s.tts.tempo import check_speed, paced
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,8 @@ class ChatTtsConfig:
         ("1", "2", "3", "4", "5", "6", "7", "8"), "Seeds of others that a caller may choose."
     )
     language: str = setting("en", "What is spoken first: en or zh.")
-    speed: int = setting(5, "From 0, slow, to 9.")
+    speed: float = setting(1.0, "1 is the voice's own pace, 2 twice as fast; 0.5 to 2.")
+    speed_mark: int = setting(5, "How the model is told to speak: from 0, slowly, to 9.")
     temperature: float = setting(0.3, "Variation.")
     top_p: float = setting(0.7, "Sampling: share of the probability that is drawn from.")
     top_k: int = setting(20, "Sampling: how many tokens are drawn from.")
@@ -77,8 +79,9 @@ class ChatTtsConfig:
                 )
         if self.language not in LANGUAGES:
             raise ValueError(f"language must be en or zh, got {self.language!r}")
-        if not 0 <= self.speed <= 9:
-            raise ValueError(f"speed must be from 0 to 9, got {self.speed}")
+        if not 0 <= self.speed_mark <= 9:
+            raise ValueError(f"speed_mark must be from 0 to 9, got {self.speed_mark}")
+        check_speed(self.speed)
 
 
 class _Chat(Protocol):
@@ -153,7 +156,8 @@ class ChatTts:
             raise TtsError(f"chattts speaks {', '.join(LANGUAGES)}, not {code}.")
         for piece, end in pieces(text, _MAX_CHARS):
             if any(letter.isalnum() for letter in piece):
-                yield from self._speak(piece, who, code, stop)
+                sound = self._speak(piece, who, code, stop)
+                yield from paced(sound, RATE_HZ, self._config.speed)
             if stop():
                 return
             yield AudioChunk(np.zeros(0, np.float32), spoken_chars=end)
@@ -204,7 +208,7 @@ class ChatTts:
             skip_refine_text=not config.refine,
             params_refine_text=Chat.RefineTextParams(show_tqdm=False, manual_seed=config.seed),
             params_infer_code=Chat.InferCodeParams(
-                prompt=f"[speed_{config.speed}]",
+                prompt=f"[speed_{config.speed_mark}]",
                 spk_emb=self._speakers[voice],
                 temperature=config.temperature,
                 top_P=config.top_p,

@@ -34,7 +34,8 @@ def test_what_is_missing_says_what_to_install(
         ({"voice": str(2**31)}, "got '2147483648'"),
         ({"voice": ""}, "got ''"),
         ({"language": "de"}, "language must be en or zh, got 'de'"),
-        ({"speed": 10}, "speed must be from 0 to 9, got 10"),
+        ({"speed_mark": 10}, "speed_mark must be from 0 to 9, got 10"),
+        ({"speed": 10.0}, "speed must be from 0.5 to 2.0, got 10.0"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(options: dict[str, object], words: str) -> None:
