@@ -6,20 +6,28 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tts.qwen3.native.driver_builds import Build, build, require, sanitized
+from tests.tts.qwen3.native.driver_builds import NATIVE, Build, build, require, sanitized
 from tests.tts.qwen3.native.packed_files import damaged
 
 FOUND = 99
 """What a program ends with that has done what it must not."""
 ADDRESSES = sanitized("avx2", "address", "undefined", "float-cast-overflow")
+SCARCE = replace(
+    ADDRESSES,
+    extra=(
+        *ADDRESSES.extra, f"-I{NATIVE / 'driver'}", "-include", "scarce.h",
+        str(NATIVE / "driver" / "scarce.c"),
+    ),
+)  # fmt: skip
 THREADS = sanitized("avx2", "thread")
-_LIMIT_S = 100.0
+_LIMIT_S = 500.0
 
 pytestmark = [pytest.mark.sanitizers, pytest.mark.timeout(1200)]
 Made = Callable[[Build, str], Path]
@@ -81,6 +89,15 @@ def test_a_file_that_is_not_trusted_does_no_harm(
     file.write_bytes(damaged(packed("0.6b-customvoice").read_bytes(), data))
     done = run(made(ADDRESSES, "tests/opening"), file, "ryan", "Hi.", "2")
     assert done.stdout.count("samples") == 2 or done.stderr.strip()
+
+
+def test_memory_that_runs_out_is_said_and_all_of_it_is_freed(
+    made: Made, packed: Callable[[str], Path]
+) -> None:
+    """At each allocation in turn."""
+    done = run(made(SCARCE, "tests/scarce_speech"), packed("0.6b-customvoice"), "ryan")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.split()[-2]) > 100
 
 
 def test_a_stop_from_another_thread_is_no_race(made: Made, packed: Callable[[str], Path]) -> None:
