@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from s2s.tts.qwen3.native.library import INTERFACE
+
 NATIVE = Path(__file__).parents[1] / "native"
 
 
@@ -71,7 +73,7 @@ def test_on_arm_the_levels_are_those_of_the_processor(tmp_path: Path) -> None:
     program = built(ARM, tmp_path)
     for processor, levels in ARM_LEVELS.items():
         told = run([*ARM.under, "-cpu", processor, program])
-        assert told == f"{levels}, interface 1\n"
+        assert told == f"{levels}, interface {INTERFACE}\n"
 
 
 @pytest.mark.emulation
@@ -79,7 +81,7 @@ def test_on_windows_the_library_needs_nothing_beside_it(tmp_path: Path) -> None:
     program = built(WINDOWS, tmp_path)
     told = run([*WINDOWS.under, program], WINEDEBUG="-all").strip()
     assert told.startswith("baseline ")
-    assert told.endswith(", interface 1")
+    assert told.endswith(f", interface {INTERFACE}")
     symbols = run(["x86_64-w64-mingw32-objdump", "-p", tmp_path / WINDOWS.library])
     names = symbols[symbols.index("[Ordinal/Name Pointer] Table") :].split("\n\n")[0]
     exported = [line.split()[-1] for line in names.splitlines()[1:] if "[" in line]

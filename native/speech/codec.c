@@ -24,7 +24,7 @@ static int damaged(Fault *fault, const char *what)
 
 static int no_memory(Fault *fault)
 {
-    return fail(fault, S2S_QWEN3_NO_MEMORY, "no memory for the codec");
+    return fail(fault, S2S_QWEN3_NO_MEMORY, "no memory for the codec, or none such can be computed");
 }
 
 static int within(int32_t value, int32_t least, int32_t most)

@@ -1,6 +1,6 @@
 #include "codec_weights.h"
 
-enum { INPUT_TAPS = 3, CONVOLUTION = 7, WINOGRAD_TAPS = 9, BATCHED_LESS = 2 };
+enum { INPUT_TAPS = 3, CONVOLUTION = 7, BATCHED_LESS = 2 };
 
 static const int dilations[RESIDUAL_UNITS] = { 1, 3, 9 };
 
@@ -78,7 +78,7 @@ static void lay_block(const CodecNumbers *n, int at, Cursor *cursor, Block *bloc
         ResidualUnit *unit = block->units + each;
         unit->dilation = dilations[each];
         unit->snake_in = snake_of(cursor, out);
-        unit->winograd = pack(cursor, WINOGRAD_TAPS, out, out);
+        unit->winograd = pack(cursor, WINOGRAD_MATRICES, out, out);
         unit->snake_middle = snake_of(cursor, out);
         unit->pointwise = pack(cursor, 1, out, out);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch.h"
 #include "s2s_qwen3.h"
 
 #if defined(_WIN32)
@@ -149,6 +150,9 @@ static int read_contents(PackedFile *file, const char *path, Fault *fault)
     if (format != PACKED_FORMAT)
         return fail(fault, S2S_QWEN3_NO_FILE, "%s has format %u, this library reads %d: pack the "
             "model again", path, (unsigned)format, PACKED_FORMAT);
+    if (number_at(header + 32, 4) != S2S_INTERFACE)
+        return fail(fault, S2S_QWEN3_NO_FILE, "%s was packed by another version of s2s: pack the "
+            "model again, or take the library of that version", path);
     if (number_at(header + 16, 8) != (uint64_t)bytes)
         return fail(fault, S2S_QWEN3_NO_FILE, "%s has %llu bytes of %llu: copy it again", path,
             (unsigned long long)bytes, (unsigned long long)number_at(header + 16, 8));

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from s2s.tts.qwen3.native.kept import Packed
+from s2s.tts.qwen3.native.library import INTERFACE
 
 MAGIC, FORMAT = b"s2sqwen3", 1
 ALIGNMENT = 64
@@ -75,7 +76,8 @@ def _write(file: BinaryIO, sections: Sequence[FileSection]) -> None:
     found = checksum(np.frombuffer(table, np.uint8))
     head = np.array([FORMAT, len(sections)], "<u4").tobytes()
     file.seek(0)
-    file.write((MAGIC + head + _words(size, found)).ljust(_HEADER_BYTES, b"\0"))
+    layout = np.array([INTERFACE], "<u4").tobytes()
+    file.write((MAGIC + head + _words(size, found) + layout).ljust(_HEADER_BYTES, b"\0"))
     file.write(table)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from s2s.tts.qwen3.native.library import INTERFACE
 from s2s.tts.qwen3.native.packed_file import ALIGNMENT, FileSection, Put, checksum, write_packed
 from tests.tts.qwen3.native.packed_files import entries, sealed
 
@@ -45,6 +46,7 @@ def test_sections_are_where_the_table_says(tmp_path: Path) -> None:
     write_packed(path, [*sections, FileSection.of("nothing", np.zeros(0, np.int32))])
     content = path.read_bytes()
     assert content[:16] == b"s2sqwen3" + b"\1\0\0\0\3\0\0\0"
+    assert int.from_bytes(content[32:36], "little") == INTERFACE
     one, two, nothing = entries(content)
     assert (one.name, two.name, nothing.name) == ("one", "two", "nothing")
     assert content[one.offset :][: one.size] == np.array([1.5, 2], np.float32).tobytes()

@@ -339,10 +339,13 @@ def test_what_is_no_packed_model_is_said(
     library: ctypes.CDLL, packed: Packed, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
+    whole = packed("0.6b-base").read_bytes()
     for content, words in (
         (b"", "is no packed model"),
+        (whole[:32] + b"\0\0\0\0" + whole[36:], "by another version of s2s"),
+        (whole[:8] + b"\7" + whole[9:], "has format 7, this library reads 1"),
         (b"GGUF" + bytes(100), "is no packed model"),
-        (packed("0.6b-base").read_bytes()[:-1], "copy it again"),
+        (whole[:-1], "copy it again"),
     ):
         other.write_bytes(content)
         with pytest.raises(c.OpenError, match=words):
