@@ -4,6 +4,7 @@ program in C finds in it there: by cross compilers, under emulators."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -12,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from s2s.tts.qwen3.native.library import INTERFACE
-
 NATIVE = Path(__file__).parents[1] / "native"
+_DISPATCH = (NATIVE / "src" / "dispatch.h").read_text(encoding="utf-8")
+INTERFACE = re.findall(r"S2S_INTERFACE = (\d+)", _DISPATCH)[0]
 
 
 @dataclass(frozen=True)
