@@ -10,23 +10,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from s2s.core.clock import SystemClock
 from s2s.core.markup import Call
-from s2s.core.work import Work
-from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
+from s2s.records.watched import CallNotes, NotedChat, NotedVoice
 from s2s.session.models import Models
 from s2s.transport.playback import Playback
-from s2s.tts.base import (
-    AudioChunk,
-    Capabilities,
-    FedSynthesizer,
-    Synthesizer,
-    WrittenText,
-)
-from s2s.tts.speak import pace_of
 
 LOOK_S = 0.05
 
@@ -63,112 +55,28 @@ class Diary:
         return best
 
 
-class WatchedChat:
-    """A language model whose words are counted."""
+class DiaryNotes(CallNotes):
+    """Counts what the models of a session give, while they give it."""
 
-    def __init__(self, model: ChatModel, diary: Diary) -> None:
-        self._model = model
+    def __init__(self, diary: Diary) -> None:
+        super().__init__(SystemClock(), 0.0, lambda _: None)
         self._diary = diary
 
-    @property
-    def reads_ahead(self) -> bool:
-        """See `ChatModel`; so for all that follows."""
-        return self._model.reads_ahead
+    def piece(self, piece: str | Call) -> None:
+        if isinstance(piece, str):
+            self._diary.words += len(piece.split()) if piece[:1].isspace() else 0
 
-    def stream(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        stop: Callable[[], bool] = lambda: False,
-        work: Urgency = lambda: Work.FIRST_SOUND,
-        options: ChatOptions = PLAIN,
-    ) -> Iterator[str | Call]:
-        for part in self._model.stream(messages, stop=stop, work=work, options=options):
-            if isinstance(part, str):
-                self._diary.words += len(part.split()) if part[:1].isspace() else 0
-            yield part
-
-    def warm(self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN) -> None:
-        self._model.warm(messages, options=options)
-
-    def ending(
-        self, messages: Sequence[ChatMessage], *, options: ChatOptions = PLAIN
-    ) -> float | None:
-        return self._model.ending(messages, options=options)
-
-    def count_tokens(self, text: str) -> int:
-        return self._model.count_tokens(text)
-
-    def close(self) -> None:
-        self._model.close()
-
-
-class WatchedVoice:
-    """A synthesizer whose sound is counted."""
-
-    def __init__(self, voice: Synthesizer, diary: Diary) -> None:
-        self._voice = voice
-        self._diary = diary
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """See `Synthesizer`; so for all that follows."""
-        return self._voice.capabilities
-
-    def pace(self, language: str | None = None) -> float:
-        """See `PacedSynthesizer`; 0, as fast as can be, of one that is none."""
-        return pace_of(self._voice, 0.0, language)
-
-    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
-        inner = self._voice
-        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice, language)
-
-    def synthesize(
-        self,
-        text: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        return self._counted(
-            self._voice.synthesize(text, voice=voice, language=language, stop=stop)
-        )
-
-    def synthesize_written(
-        self,
-        text: WrittenText,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        inner = self._voice
-        if not isinstance(inner, FedSynthesizer):
-            raise TypeError(f"{type(inner).__name__} does not take text while it is written")
-        return self._counted(
-            inner.synthesize_written(text, voice=voice, language=language, stop=stop)
-        )
-
-    def warm(self) -> None:
-        self._voice.warm()
-
-    def close(self) -> None:
-        self._voice.close()
-
-    def _counted(self, chunks: Iterator[AudioChunk]) -> Iterator[AudioChunk]:
-        rate_hz = self._voice.capabilities.sample_rate_hz
-        for chunk in chunks:
-            self._diary.made_s += len(chunk.samples) / rate_hz
-            yield chunk
+    def chunk(self, seconds: float) -> None:
+        self._diary.made_s += seconds
 
 
 def watched(models: Models, diary: Diary) -> Models:
     """The same models, written down."""
+    notes = DiaryNotes(diary)
     return replace(
         models,
-        chat=WatchedChat(models.chat, diary),
-        synthesizer=WatchedVoice(models.synthesizer, diary),
+        chat=NotedChat(models.chat, notes),
+        synthesizer=NotedVoice(models.synthesizer, models.tts_rtf, notes),
     )
 
 

@@ -57,6 +57,12 @@ class CallNotes:
     def now(self) -> float:
         return self._clock.now()
 
+    def piece(self, piece: str | Call) -> None:
+        """A piece of an answer has come: for those who count them while they come."""
+
+    def chunk(self, seconds: float) -> None:
+        """So much sound of a voice has come: likewise."""
+
     def note(self, call: str, key: str, began_s: float, **result: object) -> None:
         """A call that began at `began_s` is over."""
         took_s = self._clock.now() - began_s
@@ -223,6 +229,7 @@ class NotedChat:
             while (piece := next(inner, None)) is not None:
                 after_s = self._notes.now() - asked_s
                 pieces.append((after_s, piece if isinstance(piece, str) else asdict(piece)))
+                self._notes.piece(piece)
                 yield piece
                 asked_s = self._notes.now()
             whole = not stop()
@@ -318,6 +325,7 @@ class NotedVoice:
                 peak = float(np.abs(chunk.samples).max()) if len(chunk.samples) else 0.0
                 after_s = self._notes.now() - asked_s
                 made.append((after_s, len(chunk.samples), chunk.spoken_chars, round(peak, 3)))
+                self._notes.chunk(len(chunk.samples) / self.capabilities.sample_rate_hz)
                 yield chunk
                 asked_s = self._notes.now()
             whole = not stop()

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.bench.answer import Diary, Look, WatchedChat, WatchedVoice, draw
+from s2s.bench.answer import Diary, DiaryNotes, Look, draw
 from s2s.core.markup import Call
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
+from s2s.records.watched import NotedChat, NotedVoice
 from s2s.tts.base import AudioChunk, Capabilities, FedSynthesizer, WrittenText
 
 
@@ -81,13 +82,13 @@ class NoText:
 
 def test_words_and_sound_are_counted_as_they_come() -> None:
     diary = Diary()
-    said = list(WatchedChat(Chat(), diary).stream([ChatMessage("user", "Where?")]))
+    said = list(NotedChat(Chat(), DiaryNotes(diary)).stream([ChatMessage("user", "Where?")]))
     assert len(said) == 6
     assert diary.words == 4
-    for _ in WatchedVoice(Voice(), diary).synthesize("x"):
+    for _ in NotedVoice(Voice(), 0.0, DiaryNotes(diary)).synthesize("x"):
         assert diary.made_s > 0
     assert diary.made_s == 2.0
-    voice = WatchedVoice(WordVoice(), diary)
+    voice = NotedVoice(WordVoice(), 0.0, DiaryNotes(diary))
     assert isinstance(voice, FedSynthesizer)
     assert voice.takes_words()
     assert len(list(voice.synthesize_written(NoText()))) == 1
@@ -95,7 +96,7 @@ def test_words_and_sound_are_counted_as_they_come() -> None:
 
 
 def test_a_voice_that_takes_whole_texts_stays_one() -> None:
-    voice = WatchedVoice(Voice(), Diary())
+    voice = NotedVoice(Voice(), 0.0, DiaryNotes(Diary()))
     assert not voice.takes_words()
     with pytest.raises(TypeError, match="Voice does not take text"):
         voice.synthesize_written(NoText())

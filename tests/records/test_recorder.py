@@ -23,6 +23,7 @@ from s2s.records import files
 from s2s.records.folder import read_record
 from s2s.records.lines import read_lines
 from s2s.records.recorder import RecordPlan, SessionRecorder
+from s2s.records.replay.held import over_echo
 from s2s.session.models import Models
 from s2s.testing.simulator import (
     EnergyVad,
@@ -223,3 +224,12 @@ def test_what_is_kept_about_the_session(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         [files.SOUND, files.EVENTS, files.TIMELINES, files.CALLS, files.SETTINGS, files.SESSION]
     )
+
+
+def test_by_how_much_a_window_is_louder_than_its_echo_is_kept(tmp_path: Path) -> None:
+    recorder, clock = opened(tmp_path)
+    recorder.heard(window(0.5, clock, 0))
+    recorder.heard(replace(window(0.5, clock, 1), over_echo_db=3.21875))
+    recorder.close()
+    recorder.wait()
+    assert over_echo(read_record(recorder.folder)) == {1: 3.22}
