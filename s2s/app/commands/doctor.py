@@ -13,7 +13,13 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="measure Qwen3-TTS on this machine afresh, and print what was tried",
+        help="measure how fast each stage is on this machine; with --tts qwen3, what it is to use",
+    )
+    parser.add_argument(
+        "--sound", action="store_true", help="play a sound, and measure what of it is heard: echo"
+    )
+    parser.add_argument(
+        "--json", action="store_true", dest="as_json", help="print one JSON object, for programs"
     )
     parser.add_argument(
         "--sources",
@@ -27,11 +33,13 @@ def run(call: Invocation) -> int:
     if call.options.measure:
         from s2s.app.doctor.measure import measure
 
-        return measure(call.config(), call.store)
+        return measure(call.config(), call.store, as_json=call.options.as_json)
     if call.options.sources:
         from s2s.app.doctor.sources import sources
 
         return sources(call.store)
-    from s2s.app.doctor.findings import doctor
+    from s2s.app.doctor.findings import DoctorWishes, doctor
 
-    return doctor(call.config(), call.store)
+    options = call.options
+    wishes = DoctorWishes(level=True, sound=options.sound, network=True, as_json=options.as_json)
+    return doctor(call.config(), call.store, wishes)

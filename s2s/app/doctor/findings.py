@@ -10,10 +10,13 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from s2s import __version__
 from s2s.app.commands.models import needed_models
+from s2s.app.doctor.echo import measured
+from s2s.app.doctor.levels import listen
+from s2s.app.doctor.network import network
+from s2s.app.doctor.report import Finding, about, told
 from s2s.app.doctor.servers import USUAL, local_servers
 from s2s.app.terminal import megabytes
 from s2s.config import registry
@@ -30,48 +33,54 @@ MIN_FREE_BYTES = 1_000_000_000
 
 PACKAGES = ("numpy", "onnxruntime", "soxr", "soundfile", "sounddevice", "xllamacpp", "hibari-tts")
 
-_SIGNS = {"ok": "ok  ", "warning": "!   ", "failure": "FAIL"}
-
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
+class DoctorWishes:
+    """What is looked at beside the rest."""
 
-    state: Literal["ok", "warning", "failure"]
-    what: str
-    remedy: str = ""
-    """What to do about it; "" when there is nothing to do."""
-
-
-def doctor(config: Config, store: Store) -> int:
-    """Print what was found for a session with this config; 1 when something makes it impossible."""
-    failed = False
-    for finding in findings(config, store):
-        failed |= finding.state == "failure"
-        print(f"{_SIGNS[finding.state]} {finding.what}", flush=True)
-        if finding.remedy:
-            print(f"       -> {finding.remedy}")
-    return 1 if failed else 0
+    level: bool = False
+    """What the microphone delivers, for two seconds."""
+    sound: bool = False
+    """What of the loudspeaker the microphone hears: a sound is played."""
+    network: bool = False
+    as_json: bool = False
 
 
-def findings(config: Config, store: Store) -> Iterator[Finding]:
+def doctor(config: Config, store: Store, wishes: DoctorWishes = DoctorWishes()) -> int:
+    """Tell what was found for a session with this config; 1 when something makes it impossible."""
+    return told(findings(config, store, wishes), as_json=wishes.as_json)
+
+
+def findings(
+    config: Config, store: Store, wishes: DoctorWishes = DoctorWishes()
+) -> Iterator[Finding]:
     """Look at Python, the machine, the packages, the chosen backends, their models, the devices."""
-    yield _python()
-    yield Finding("ok", f"s2s {__version__}, {platform.platform()}, {cores()} cores")
-    yield _packages()
+    yield from about("python", [_python()])
+    yield from about(
+        "machine", [Finding("ok", f"s2s {__version__}, {platform.platform()}, {cores()} cores")]
+    )
+    yield from about("packages", [_packages()])
     if importlib.util.find_spec("pip") is None:
-        yield Finding("warning", "no pip, which fetches models", "python -m ensurepip --upgrade")
+        remedy = "python -m ensurepip --upgrade"
+        yield Finding("warning", "no pip, which fetches models", remedy, "pip")
     for stage in registry.STAGES:
-        yield _backend(config, stage)
-    yield from _others(config)
-    yield from _servers()
-    yield from _wake_word(config)
+        yield from about(stage, [_backend(config, stage)])
+    yield from about("choices", _others(config))
+    yield from about("servers", _servers())
+    yield from about("wake_word", _wake_word(config))
     if config.tts.backend == "qwen3":
-        yield _qwen3(store)
-    yield _cache(store)
-    yield from _models(config, store)
-    yield from _devices(config)
-    yield _echo(store)
+        yield from about("qwen3", [_qwen3(store)])
+    yield from about("cache", [_cache(store)])
+    yield from about("models", _models(config, store))
+    if wishes.network:
+        yield network()
+    devices = list(_devices(config))
+    yield from about("devices", devices)
+    if wishes.level and devices and devices[0].state == "ok":
+        yield listen(config.audio.input_device, str(devices[0].values.get("device", "")))
+    yield from about("echo", [_echo(store)])
+    if wishes.sound:
+        yield measured(config.audio)
 
 
 def _python() -> Finding:
@@ -98,7 +107,7 @@ def _backend(config: Config, stage: registry.StageName) -> Finding:
         return Finding(
             "failure", f"{what} needs {', '.join(lacking)}", f"pip install 's2s[{backend.extra}]'"
         )
-    return Finding("ok", what)
+    return Finding("ok", what, values={"backend": backend.name, "extra": backend.extra})
 
 
 def _wake_word(config: Config) -> Iterator[Finding]:
@@ -149,7 +158,9 @@ def _servers() -> Iterator[Finding]:
     """Language servers on this machine, and how to use them."""
     found = list(local_servers())
     for server in found:
-        yield Finding("ok" if server.models else "warning", server.told, server.remedy)
+        values = {"name": server.server.name, "port": server.server.port}
+        state = "ok" if server.models else "warning"
+        yield Finding(state, server.told, server.remedy, values=values)
     if not found:
         ports = ", ".join(f"{usual.name} {usual.port}" for usual in USUAL)
         yield Finding("ok", f"no language server listens on the usual ports ({ports})")
@@ -178,7 +189,7 @@ def _models(config: Config, store: Store) -> Iterator[Finding]:
         what = f"model {model.name}, {megabytes(model.size_bytes)}: {state}"
         remedy = f"python -m s2s models pull {model.name}"
         if state == "present":
-            yield Finding("ok", what)
+            yield Finding("ok", what, values={"model": model.name, "present": True})
         elif state == "damaged" or offline():
             unset = "unset HF_HUB_OFFLINE, then " if offline() else ""
             yield Finding("failure", what, unset + remedy)
@@ -212,4 +223,8 @@ def _devices(config: Config) -> Iterator[Finding]:
         except DeviceError as error:
             yield Finding("warning", str(error), f"plug one in, {hint}")
         else:
-            yield Finding("ok", f"{kind}: {device.name}, {device.rate_hz} Hz")
+            yield Finding(
+                "ok",
+                f"{kind}: {device.name}, {device.rate_hz} Hz",
+                values={"kind": kind, "device": device.name, "rate_hz": device.rate_hz},
+            )

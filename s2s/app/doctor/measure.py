@@ -1,11 +1,20 @@
-"""The command `doctor --measure`: how fast Qwen3-TTS is on this machine, measured afresh."""
+"""The command `doctor --measure`: how fast each stage is on this machine; and Qwen3-TTS, whose
+settings come from that, measured afresh.
+"""
 
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
+from s2s.app import talking
+from s2s.app.doctor.report import told
+from s2s.app.doctor.speeds import StageSpeeds
+from s2s.app.loading import close_models, load_models
 from s2s.app.terminal import print_table
 from s2s.config.schema import Config
+from s2s.core.audio import PIPELINE_HZ, Block, read_wav
+from s2s.core.clock import SystemClock
 from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.system.cpu import cores, cpu_name
@@ -13,12 +22,27 @@ from s2s.tts.qwen3 import FRAME_MS, Measurement
 from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config
 
 
-def measure(config: Config, store: Store) -> int:
-    """Load the configured Qwen3-TTS model alone, or the default one, measure it, and print every
-    setting that was tried; 1 when something else computed meanwhile and nothing was kept."""
-    options = config.tts.options
-    if not isinstance(options, Qwen3Config):
-        options = Qwen3Config()
+def measure(config: Config, store: Store, *, as_json: bool = False) -> int:
+    """Measure each stage of a conversation; where Qwen3-TTS is configured, that alone."""
+    if isinstance(config.tts.options, Qwen3Config):
+        return measure_qwen3(config.tts.options, store)
+    models = load_models(config, store, lambda _: None)
+    try:
+        recording = demo_recording()
+        return told(StageSpeeds(models, recording, SystemClock().now).findings(), as_json=as_json)
+    finally:
+        close_models(models)
+
+
+def demo_recording() -> Block:
+    """Speech that comes with the program: float32 [samples at 16 kHz]."""
+    folder = Path(talking.__file__).parent / "demo"
+    return read_wav(min(folder.glob("*.flac")), PIPELINE_HZ)[0]
+
+
+def measure_qwen3(options: Qwen3Config, store: Store) -> int:
+    """Load a Qwen3-TTS model alone, measure it, and print every setting that was tried; 1 when
+    something else computed meanwhile and nothing was kept."""
     with contextlib.closing(Qwen3(options, Resources(store))) as voice:
         found = voice.measure()
         print(f"{voice.description} on {cpu_name()}, {cores()} cores")

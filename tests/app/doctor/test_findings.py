@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from s2s.app.doctor import findings as doctor
-from s2s.app.doctor.findings import Finding
+from s2s.app.doctor.findings import DoctorWishes
+from s2s.app.doctor.report import AREAS, Finding
 from s2s.config import loader as config
 from s2s.config import registry
 from s2s.config.schema import Config
@@ -176,3 +178,38 @@ def test_qwen3_says_what_computes_it(
     (found,) = [f for f in problems(chosen, store) if "kernel" in f.what]
     assert found.state == "warning"
     assert "install one" in found.remedy
+
+
+def test_every_finding_is_of_an_area(settings: Config, store: Store):
+    areas = [finding.area for finding in doctor.findings(settings, store)]
+    assert set(areas) <= set(AREAS)
+    assert {"python", "machine", "stt", "llm", "tts", "choices", "cache", "models"} <= set(areas)
+
+
+def test_level_echo_and_network_are_looked_at_where_that_is_wanted(
+    settings: Config, store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(doctor, "listen", lambda *given: Finding("ok", f"level of {given[1]}"))
+    monkeypatch.setattr(doctor, "measured", lambda _: Finding("ok", "sweep"))
+    monkeypatch.setattr(doctor, "network", lambda: Finding("ok", "hub"))
+
+    def found(wishes: DoctorWishes) -> set[str]:
+        wanted = {"level of Headset", "sweep", "hub"}
+        return wanted & {each.what for each in doctor.findings(settings, store, wishes)}
+
+    assert found(DoctorWishes()) == set()
+    assert found(DoctorWishes(level=True)) == {"level of Headset"}
+    assert found(DoctorWishes(sound=True)) == {"sweep"}
+    assert found(DoctorWishes(network=True)) == {"hub"}
+    monkeypatch.setattr(doctor, "list_devices", list)
+    assert found(DoctorWishes(level=True)) == set(), "there is no microphone"
+
+
+def test_the_json_of_a_good_machine(
+    settings: Config, store: Store, capsys: pytest.CaptureFixture[str]
+):
+    assert doctor.doctor(settings, store, DoctorWishes(as_json=True)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["works"] is True
+    [microphone] = [f for f in told["findings"] if f["values"].get("kind") == "microphone"]
+    assert microphone["values"] == {"kind": "microphone", "device": "Headset", "rate_hz": 48_000}
