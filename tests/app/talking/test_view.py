@@ -30,12 +30,14 @@ from s2s.core.events import (
     StopHeard,
     TakenBack,
     ToolCalled,
+    ToolUsed,
     TurnBegan,
     TurnCommitted,
     TurnEnded,
     TurnTranscript,
     TurnTranscriptFailed,
 )
+from s2s.core.items import ToolItem
 from s2s.core.messages import ResponseId, TurnId
 
 TURN = TurnId("t", 0)
@@ -87,6 +89,10 @@ SHOWN: list[tuple[Event, str]] = [
     (AnswerText(RESPONSE, " It is\nnoon. "), "s2s  It is noon.\n"),
     (AnswerText(RESPONSE, " "), ""),
     (ToolCalled(RESPONSE, "clock", "{}"), "     (wants to call clock: {})\n"),
+    (
+        ToolUsed(RESPONSE, ToolItem("i", "c", "clock", "{}", "noon")),
+        "     (clock: noon)\n",
+    ),
     (NothingSpoken(RESPONSE, "x"), "     (nothing of this can be spoken)\n"),
     (ResponseDone(RESPONSE, "cancelled", ""), ""),
     (ResponseDone(RESPONSE, "failed", "", "no model"), "     failed: no model\n"),
