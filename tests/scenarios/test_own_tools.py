@@ -172,6 +172,18 @@ def test_a_slow_tool_is_led_in_by_words_once() -> None:
     assert simulation.session.history.heard == "Both are on.", "the words are no part of the answer"
 
 
+def test_a_tool_may_take_longer_than_an_answer_may_stand_still() -> None:
+    simulation = held(
+        Simulation(
+            [QUESTION],
+            answer=asks_for(call("lamp_on", room="hall"), "It is on."),
+            models=having(lamp=Lamp(takes_s=50.0), timeout_s=60.0),
+        )
+    )
+    assert texts(simulation) == "It is on."
+    assert statuses(simulation) == ["completed"]
+
+
 def test_a_quick_tool_needs_no_words() -> None:
     simulation = held(
         Simulation(

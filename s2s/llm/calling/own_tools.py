@@ -27,6 +27,8 @@ from s2s.llm.plan import AnswerPlan
 
 log = logging.getLogger(__name__)
 
+STILL_HERE_S = 10.0
+"""So often a tool that takes long shows that it is being waited for; it is heard once."""
 _REFUSAL = re.compile("tool|function|jinja", re.IGNORECASE)
 """In what servers say whose model, or whose settings, know no tools."""
 
@@ -213,10 +215,13 @@ class OwnTools:
             if outcome is not None:
                 return outcome
             answering.led_in = True
-            yield SignOfLife(answering.response, answering.language, "words")
-        outcome = running.wait()
-        assert outcome is not None
-        return outcome
+        while True:
+            until_s = self._state.clock.now() + STILL_HERE_S if answering.led_in else None
+            if answering.led_in:
+                yield SignOfLife(answering.response, answering.language, "words")
+            outcome = running.wait(until_s)
+            if outcome is not None:
+                return outcome
 
     def _certain(self, answering: _Answering) -> bool:
         """Wait until the turn can no longer go on; False when the answer is not wanted any more."""

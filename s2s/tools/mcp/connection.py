@@ -54,8 +54,8 @@ class McpConnection:
         self._client: Client | None = None
         self._owner: asyncio.Task[None] | None = None
         self._close = asyncio.Event()
-        self._closing: asyncio.Future[None] | None = None
-        """Held, so that it is not forgotten before it is done."""
+        self._ending: set[asyncio.Task[None]] = set()
+        """Connections that are used no more, and have not ended."""
 
     @property
     def connected(self) -> bool:
@@ -73,16 +73,22 @@ class McpConnection:
                 return self._client
             ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
             self._close = asyncio.Event()
-            self._owner = asyncio.create_task(self._own(ready))
-            done, _ = await asyncio.wait({ready}, timeout=self._timeout_s)
-            if done and ready.exception() is None:
-                self._client = ready.result()
-                return self._client
-            why = f"did not answer within {self._timeout_s:g} s"
-            if done and (error := ready.exception()) is not None:
-                why = f"cannot be reached: {reason(error)}"
-            await self._drop()
-            raise ToolError(f"the server {self.name} {why}")
+            owner = self._owner = asyncio.create_task(self._own(ready, self._close))
+            try:
+                await asyncio.wait({ready}, timeout=self._timeout_s)
+                why = f"did not answer within {self._timeout_s:g} s"
+                if ready.done():
+                    error = ready.exception()
+                    if error is None and self._owner is owner:
+                        self._client = ready.result()
+                        return self._client
+                    why = f"cannot be reached: {reason(error or ConnectionError('given up'))}"
+                raise ToolError(f"the server {self.name} {why}")
+            finally:
+                if self._client is None:
+                    if self._owner is owner:
+                        self.abandon()
+                    owner.cancel()  # it may wait for an answer that never comes
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
         """What a tool gives.
@@ -97,16 +103,13 @@ class McpConnection:
         calling = asyncio.ensure_future(client.call_tool(tool, dict(arguments)))
         try:
             await asyncio.wait({calling, owner}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            # It may hang: the next call begins anew. `close` has the lock before that call can.
-            self._closing = asyncio.ensure_future(self.close())
-            raise
         finally:
             if not calling.done():
                 calling.cancel()
         error = calling.exception() if calling.done() else ConnectionError("it has ended")
         if error is not None:
-            await self.close()
+            if self._owner is owner:
+                self.abandon()
             raise ToolError(f"the server {self.name} failed: {reason(error)}")
         result = calling.result()
         text = result_text(result.model_dump(mode="json"))
@@ -114,22 +117,26 @@ class McpConnection:
             raise ToolError(text)
         return text
 
-    async def close(self) -> None:
-        """End the connection and the program. Idempotent."""
-        async with self._lock:
-            await self._drop()
-
-    async def _drop(self) -> None:
+    def abandon(self) -> None:
+        """Use this connection no more; the next call begins anew."""
         owner, self._owner, self._client = self._owner, None, None
         self._close.set()
-        if owner is None:
+        if owner is not None and not owner.done():
+            self._ending.add(owner)
+            owner.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """End the connection and the program. Idempotent."""
+        self.abandon()
+        if not self._ending:
             return
-        _, running = await asyncio.wait({owner}, timeout=CLOSING_S)
+        _, running = await asyncio.wait(set(self._ending), timeout=CLOSING_S)
         for task in running:
             task.cancel()
-            await asyncio.wait({task}, timeout=CLOSING_S)
+        if running:
+            await asyncio.wait(running, timeout=CLOSING_S)
 
-    async def _own(self, ready: asyncio.Future[Client]) -> None:
+    async def _own(self, ready: asyncio.Future[Client], close: asyncio.Event) -> None:
         """Hold the connection open: what was entered in a task must be left in the same one."""
         try:
             async with AsyncExitStack() as stack:
@@ -137,12 +144,13 @@ class McpConnection:
                 self.offered = await _listed(client)
                 if not ready.done():
                     ready.set_result(client)
-                await self._close.wait()
+                await close.wait()
         except Exception as error:  # noqa: BLE001 - whatever the package raises: it is told
             if not ready.done():
                 ready.set_exception(error)
         finally:
-            self._client = None
+            if self._owner is asyncio.current_task():
+                self._client = None
             if not ready.done():
                 ready.set_exception(ConnectionError("it was given up"))
             if ready.done() and not ready.cancelled():

@@ -126,6 +126,8 @@ class McpServers:
 
         def look() -> None:
             if context.stopped():
+                # It may hang. What is called from now on finds that connection gone.
+                self._loop.call_soon_threadsafe(server.abandon)
                 future.cancel()
 
         forget = context.stopped.listen(look)

@@ -147,3 +147,15 @@ def test_over_http_a_server_that_was_killed_is_told_and_used_again_when_it_is_ba
             assert "the server lamps" in outcome.text
             with serving(port):
                 assert found.call("lamp_on", room="attic").text == "the lamp in the attic is on"
+
+
+def test_a_program_that_says_nothing_is_given_up() -> None:
+    silent = McpServerConfig(command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
+    notices: list[str] = []
+    servers = McpServers({"silent": silent}, patience_s=0.3, notice=notices.append)
+    try:
+        servers.connect()
+        assert notices == ["The server silent did not answer within 0.3 s."]
+        assert list(servers.tools()) == []
+    finally:
+        servers.close()
