@@ -33,6 +33,9 @@ from s2s.transport.realtime.wire.parse import parse_settings
 MAX_WAITING_CHARACTERS = 16 << 20
 """Of what is to be sent: with more, the client's next event waits until it has read some."""
 
+REPORT_S = 0.2
+"""Of a call's sound that left are told to the session together."""
+
 COMMIT_S = 5.0
 """A commit is an item after so long at most, or it became part of another turn."""
 
@@ -197,7 +200,10 @@ class _Connection:
         self._transport = transport
         if request.call is not None:
             playback = ServerPlayback(
-                service.rate_hz, transport.sent, self._protocol.playback_changed
+                service.rate_hz,
+                transport.sent,
+                self._protocol.playback_changed,
+                report_samples=int(REPORT_S * service.rate_hz),
             )
             self._protocol.playback = playback
             request.call.attach(playback, transport.hear)

@@ -90,6 +90,8 @@ class ServerPlayback:
     Args:
         rate_hz: of the session's sound.
         on_left: told how many samples of it have left, or never will.
+        report_samples: so many are told together; the first, the last and cut ones at once. Who is
+            told wakes a thread (docs/decisions/cpu-of-a-call.md).
         tell: told when the sound of a response begins, and when it is over.
     """
 
@@ -98,6 +100,8 @@ class ServerPlayback:
         rate_hz: int,
         on_left: Callable[[int], None],
         tell: Callable[[PlaybackChange], None],
+        *,
+        report_samples: int = 1,
     ) -> None:
         self.rate_hz = rate_hz
         self.frame_hz = next((hz for hz in OPUS_HZ if hz >= rate_hz), CALL_HZ)
@@ -105,6 +109,7 @@ class ServerPlayback:
         self._frame_samples = self.frame_hz // FRAMES_PER_S
         self._on_left = on_left
         self._tell = tell
+        self._report_samples = report_samples
         self._tracks: deque[_Track] = deque()
         self._cut: set[str] = set()
         """Responses that were cleared while they were being made."""
@@ -168,7 +173,9 @@ class ServerPlayback:
             self._tell(PlaybackChange("started", track.response_id))
         frame, track.pending = track.pending[:samples], track.pending[samples:]
         track.sent += len(frame)
-        self._report(track, self._left(track))
+        left = self._left(track)
+        if track.reported == 0 or left - track.reported >= self._report_samples:
+            self._report(track, left)
         if len(frame) == samples:
             return frame
         return np.concatenate([frame, np.zeros(samples - len(frame), np.float32)])

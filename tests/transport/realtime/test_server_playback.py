@@ -65,6 +65,23 @@ def test_an_answer_leaves_frame_by_frame_and_its_beginning_and_end_are_told() ->
     assert float(np.abs(heard).max()) == pytest.approx(1.0, abs=0.05)
 
 
+def test_what_left_is_told_together_and_at_once_where_it_counts() -> None:
+    told: list[int] = []
+    playback = ServerPlayback(RATE_HZ, told.append, lambda _: None, report_samples=10 * FRAME)
+    playback.play("a", hum(100 * FRAME))
+    for _ in range(25):
+        assert playback.frame() is not None
+    assert told == [FRAME, 10 * FRAME, 10 * FRAME]
+    assert playback.clear() == [SoundCut("a", 25 * FRAME)]
+    assert sum(told) == 100 * FRAME
+    told.clear()
+    playback.play("b", hum(3 * FRAME))
+    playback.ended("b")
+    while playback.frame() is not None:
+        pass
+    assert sum(told) == 3 * FRAME
+
+
 def test_an_answer_that_is_still_made_waits_and_goes_on() -> None:
     played = Played()
     played.playback.play("a", hum(FRAME // 2))
