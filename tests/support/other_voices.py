@@ -68,9 +68,10 @@ def environment(voice: OtherVoice) -> Path:
         if voice.without:
             _run([*pip, "--no-deps", *voice.without])
         _run([*pip, *voice.packages])
-        behind = next((folder / "lib").glob("python*")) / "site-packages" / "behind.pth"
-        behind.write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
         (folder / "whole").touch()
+    # Every time: it may have been made for the tests of another checkout, which is gone.
+    behind = next((folder / "lib").glob("python*")) / "site-packages" / "behind.pth"
+    behind.write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
     return folder
 
 
