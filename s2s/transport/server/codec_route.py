@@ -11,7 +11,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, closing, suppress
+from contextlib import aclosing, closing
 from dataclasses import dataclass, field
 
 from starlette.websockets import WebSocket
@@ -191,8 +191,7 @@ class _Device:
             for asked in self._asked:
                 asked.cancel()
             speaking.cancel()
-            with suppress(asyncio.CancelledError, SocketGone):
-                await speaking
+            await asyncio.gather(speaking, return_exceptions=True)
 
     async def _take(self, message: ClientMessage) -> None:
         """What a client says. Raises WireError for what cannot be said now."""

@@ -29,7 +29,8 @@ WINDOW_FRAMES = 48
 """How far the server may be ahead: 3.8 s. More would be computed in vain by each interruption."""
 PER_MESSAGE = 4
 """Frames that go together once sound is ahead: a header each would be a fifth of all bytes."""
-_MOST_IDLE = 4
+_MOST_IDLE = 1
+"""Sockets that are kept for the next utterance: each holds a place on the server."""
 
 _REASONS = {reason.name.lower(): reason for reason in StopReason}
 
