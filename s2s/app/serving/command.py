@@ -210,6 +210,8 @@ def tell(
         f"Realtime API: {scheme.replace('http', 'ws')}://{here}:{port}/v1/realtime; "
         f"{settings.max_sessions} conversations at a time; Ctrl-C ends it.",
     ]
+    if settings.codec_stream:
+        lines.append("Codes for devices: --tts qwen3 --tts.language_model with that address there.")
     if tls is not None:
         lines.append(f"Certificate: SHA-256 {fingerprint(tls.certificate)}")
     if is_loopback(settings.host):

@@ -108,6 +108,11 @@ def test_it_tells_where_it_is():
     assert "█" not in text
 
 
+def test_it_tells_devices_how_to_have_codes():
+    assert "--tts.language_model" in told(ServeConfig(codec_stream=True), None)
+    assert "--tts.language_model" not in told(ServeConfig(), None)
+
+
 def test_it_shows_the_way_in_for_a_phone(monkeypatch: pytest.MonkeyPatch):
     from s2s.transport.server import tls
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from s2s.core.arrays import Ids
 from s2s.tts.codec_stream.framing import Flag, FrameMessage, WireError, pack, unpack
 from s2s.tts.codec_stream.messages import (
     CodecDone,
@@ -23,7 +24,7 @@ from s2s.tts.codec_stream.messages import (
     parse_server,
 )
 from s2s.tts.codec_stream.receiving import Codes, Event, FrameReceiver, Over, Refused, StreamBegun
-from s2s.tts.codec_stream.sending import Sent
+from s2s.tts.codec_stream.sending import FrameSender, Sent
 from s2s.tts.codec_stream.source import SpeechEnd, prefix_hash
 from tests.support.codec_stream import (
     CODEC,
@@ -324,3 +325,64 @@ def test_frames_that_a_guard_found_to_say_nothing_are_told() -> None:
     assert events[-1] == Over("silence", 8)
     assert len(codes_of(events)) == 20
     assert np.array_equal(codes_of(events), some_frames(20))
+
+
+ACTIONS = st.lists(
+    st.tuples(st.just("ask"), st.integers(0, 12))
+    | st.tuples(st.just("hear"), st.integers(1, 9))
+    | st.tuples(st.just("cancel"), st.integers(0, 5)),
+    max_size=30,
+)
+
+
+class Server:
+    """Answers what it is asked, all at once; what is sent arrives in its order, some time later."""
+
+    def __init__(self, version: int) -> None:
+        self._version = version
+        self._sender: FrameSender | None = None
+        self.on_its_way: list[Sent] = []
+
+    def ask(self, asked: list[str], frames: Ids) -> None:
+        sender = self._sender = sender_of(asked, version=self._version)
+        self.on_its_way += sender.begin("m", None)
+        for each in frames:
+            self.on_its_way += sender.push(each, None)
+        self.on_its_way += sender.end(SpeechEnd("end", len(frames)))
+
+    def cancel(self, kept: int) -> None:
+        """It hears a cancel when it has sent all but so many of what is on its way."""
+        if self._sender is not None:
+            told = InputCancelled(epoch=self._sender.epoch)
+            self.on_its_way.insert(max(0, len(self.on_its_way) - kept), told.written())
+
+
+@given(ACTIONS, st.sampled_from((1, 2)))
+def test_whatever_is_cancelled_and_late_each_answer_has_its_own_frames(
+    actions: list[tuple[str, int]], version: int
+) -> None:
+    receiver, server = FrameReceiver(CODEC, per_message=3), Server(version)
+    # As the device learns with the first answer which version the server speaks:
+    answered(receiver, some_frames(1), version=version)
+    asked = heard = 0
+    wanted = some_frames(0)
+    events: list[Event] = []
+    for action, count in actions:
+        if action == "ask":
+            asked += 1
+            wanted, events = some_frames(count, 13 * asked), []
+            server.ask(receiver.ask(HELLO), wanted)
+        elif action == "cancel":
+            if receiver.cancel():
+                server.cancel(count)
+            events = []
+        else:
+            for _ in range(min(count, len(server.on_its_way))):
+                new = receiver.receive(server.on_its_way.pop(0))
+                events += new
+                got = codes_of(events)
+                assert got.tolist() == wanted[: len(got)].tolist()
+                if any(isinstance(each, Over) for each in new):
+                    assert len(got) == len(wanted)
+                    heard += 1
+    assert heard <= asked
