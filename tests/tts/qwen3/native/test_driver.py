@@ -242,8 +242,10 @@ def under_checks(folder: Path, library: str, checks: str, tests: Sequence[str]) 
         "LD_PRELOAD": found.stdout.strip(),
         "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps what it has
     }
+    # what is counted over thousands of frames runs nothing new, and for minutes
+    wanted = ["-k", "not distribution_of_the_loop", "--timeout", "1000"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *wanted, *tests],
         capture_output=True, text=True, env=environment, cwd=NATIVE.parent, check=False,
     )  # fmt: skip
     assert compiled.exists(), "the kernel was not compiled with the checks"
@@ -256,4 +258,5 @@ def test_a_compilers_checks_find_nothing_in_the_tests_of_python(tmp_path: Path) 
     here = "tests/tts/qwen3/native"
     names = ("transformer", "frame", "extremes", "codec_upsampler", "codec_transformer", "language")
     tests = [f"{here}/test_{name}.py" for name in names]
-    assert not under_checks(tmp_path, "libasan.so", "address,undefined", tests)
+    found = under_checks(tmp_path, "libasan.so", "address,undefined", tests)
+    assert not found, found[-6000:]
