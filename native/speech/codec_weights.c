@@ -1,5 +1,7 @@
 #include "codec_weights.h"
 
+#include "codec_transposed.h"
+
 enum { INPUT_TAPS = 3, CONVOLUTION = 7, BATCHED_LESS = 2 };
 
 static const int dilations[RESIDUAL_UNITS] = { 1, 3, 9 };
@@ -68,12 +70,13 @@ void lay_transformer(Codec *codec, Cursor *cursor, CodecTransformerShape *shape)
     shape->input = pack(cursor, INPUT_TAPS, n->book_width, n->hidden);
 }
 
-static void lay_block(const CodecNumbers *n, int at, Cursor *cursor, Block *block)
+/* steps: of a frame at its input. */
+static void lay_block(const CodecNumbers *n, int at, int steps, Cursor *cursor, Block *block)
 {
     int into = block_width(n, at + 1), out = block_width(n, at + 2), rate = n->rates[at];
     block->stride = rate;
     block->snake_in = snake_of(cursor, into);
-    block->transposed = pack(cursor, 2, into, rate * padded(out));
+    block->transposed = pack(cursor, transposed_matrices(at, steps), into, rate * padded(out));
     for (int each = 0; each < RESIDUAL_UNITS; each++) {
         ResidualUnit *unit = block->units + each;
         unit->dilation = dilations[each];
@@ -88,7 +91,11 @@ void lay_upsampler(Codec *codec, Cursor *cursor, CodecUpsamplerShape *shape)
 {
     const CodecNumbers *n = &codec->numbers;
     int count = n->rate_count, last = block_width(n, count + 1);
-    for (int at = 0; at < count; at++) lay_block(n, at, cursor, codec->blocks + at);
+    int steps = codec->steps;
+    for (int at = 0; at < count; at++) {
+        lay_block(n, at, steps, cursor, codec->blocks + at);
+        steps *= n->rates[at];
+    }
     *shape = (CodecUpsamplerShape) { .steps = codec->steps, .blocks = count,
         .batched_blocks = count > BATCHED_LESS ? count - BATCHED_LESS : 1,
         .frames = FRAMES_A_RUN, .block = codec->blocks };

@@ -14,6 +14,13 @@
  * distances to the others, 2, -2, -6 and 6, and at infinity: the newer tap. */
 enum { TRANSPOSED_MATRICES = 5, TRANSPOSED_STEPS = 4 };
 
+/* How many matrices the weights of a block are packed in, whose input has so many steps a frame: the
+ * first block has too few to make up for reading more weights. */
+static inline int transposed_matrices(int block, int steps)
+{
+    return block == 0 || steps % TRANSPOSED_STEPS ? 2 : TRANSPOSED_MATRICES;
+}
+
 /* Floats of the planes for so many steps, or NO_SIZE; and of a thread's scratch. */
 size_t transposed_floats(size_t steps, size_t width);
 size_t transposed_scratch(size_t width);

@@ -28,7 +28,7 @@ from s2s.tts.qwen3.native.compiling import NATIVE, Compilation, find_compiler, p
 log = logging.getLogger(__name__)
 
 BUILD_VARIABLE, LEVEL_VARIABLE = "S2S_BUILD_KERNEL", "S2S_KERNEL_LEVEL"
-INTERFACE = 2
+INTERFACE = 3
 """S2S_INTERFACE of dispatch.h: which functions and structures there are."""
 FORKED = -3
 """FORKED of thread_pool.h."""
