@@ -84,6 +84,11 @@ class WavTransport:
         return self._playback
 
     @property
+    def script(self) -> Script:
+        """What the person says, and when."""
+        return self._script
+
+    @property
     def half_duplex(self) -> bool:
         return False
 

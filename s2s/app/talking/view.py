@@ -12,7 +12,7 @@ from rich.text import Text
 
 from s2s.app.loading import Threads
 from s2s.app.talking.keys import TAKE_UP, Keys, usable
-from s2s.app.talking.typed_transport import TypedTransport
+from s2s.app.talking.typed_transport import TypedScript, TypedTransport
 from s2s.config.schema import Config
 from s2s.core.events import (
     AnswerText,
@@ -44,6 +44,7 @@ from s2s.core.items import ToolItem
 from s2s.core.metrics import Timeline, summary
 from s2s.transport.base import Transport
 from s2s.transport.local import LocalTransport
+from s2s.transport.wav import WavTransport
 
 MICROPHONE: dict[Listening, str] = {
     "open": "(listening)",
@@ -149,6 +150,8 @@ class View:
         if isinstance(transport, LocalTransport):
             ears, mouth = transport.input.name, transport.output.name
             hint = Keys.help(push_to_talk=talk) if usable() else Keys.without
+        elif isinstance(transport, WavTransport) and isinstance(transport.script, TypedScript):
+            ears, hint = "typed lines", ""
         elif isinstance(transport, TypedTransport):
             ears, hint = ("the keyboard", Keys.typing) if usable() else ("typed lines", "")
             mouth = "in writing alone" if transport.output is None else transport.output.name

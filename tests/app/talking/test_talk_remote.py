@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +87,23 @@ def test_the_key_comes_from_the_environment(
         str(tmp_path / "o.wav"),
     ]
     assert main(["talk", *given]) == 0
+
+
+def test_typed_lines_are_answered_by_the_server(
+    fake_realtime: FakeRealtime,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("what time is it\n"))
+    out = tmp_path / "out.wav"
+    given = ["--url", fake_realtime.address, "--type", "--output", str(out)]
+    assert main(["talk", *given]) == 0
+    shown = capsys.readouterr().out
+    assert "hears typed lines" in shown
+    assert "you  what time is it" in shown
+    assert "s2s  It is noon by the clock." in shown
+    item = fake_realtime.wait_for("conversation.item.create")["item"]
+    assert isinstance(item, dict)
+    assert item["content"] == [{"type": "input_text", "text": "what time is it"}]
+    assert np.abs(read_wav(out)[0]).max() > 0.05
