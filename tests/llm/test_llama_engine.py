@@ -277,3 +277,28 @@ def test_a_thought_that_the_template_opens_is_opened_in_the_answer(resources_pat
         written = answer(made, request(ChatMessage("user", "One, two,"), max_tokens=3))
         made.close()
         assert written.startswith("<think>") == begins
+
+
+@pytest.mark.models
+def test_texts_are_weighed_as_their_tokens_are_and_the_likelier_is_chosen(
+    engine: LlamaEngine,
+) -> None:
+    def weighed(prompt: str, text: str) -> float:
+        found = engine.log_probability(prompt, text, lambda: False)
+        assert found is not None
+        return found
+
+    prompt = "The capital of France is"
+    whole = weighed(prompt, " Paris, of course")
+    parts = weighed(prompt, " Paris") + weighed(f"{prompt} Paris", ", of course")
+    assert whole == pytest.approx(parts, abs=0.15)
+    assert weighed(prompt, " Paris\n") > weighed(prompt, " Oslo\n")
+    options = [" Oslo\n", " Paris\n", " Paris is not it\n"]
+    chosen = engine.choose(prompt, options, lambda: False)
+    assert chosen is not None
+    assert chosen[0] in (1, 2)
+    assert 0.3 < chosen[1] <= 1.0
+    assert engine.choose(prompt, options, lambda: True) is None
+    assert engine.log_probability(prompt, " Paris", lambda: True) is None
+    with pytest.raises(LlmError, match="context"):
+        engine.log_probability("long " * 2000, " x", lambda: False)

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from s2s.llm.token_sampling import TokenSampling
+from s2s.llm.token_sampling import TokenSampling, log_share
 
 LOGITS = np.log(np.array([0.5, 0.3, 0.15, 0.05], np.float32))
 
@@ -46,3 +46,10 @@ def test_logits_are_not_changed() -> None:
     before = LOGITS.copy()
     TokenSampling(1.0, 0.9, 1.3).choose(LOGITS, (0, 1), np.random.default_rng(0))
     np.testing.assert_array_equal(LOGITS, before)
+
+
+def test_the_share_of_a_token_is_its_probability() -> None:
+    logits = np.log(np.array([0.5, 0.25, 0.25], np.float32)) + 100.0
+    assert np.exp([log_share(logits, each) for each in range(3)]) == pytest.approx(
+        [0.5, 0.25, 0.25], rel=1e-4
+    )

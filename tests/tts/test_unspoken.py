@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
-from s2s.core.messages import ResponseId
+from s2s.core.messages import AudioOut, ResponseId, SignKind, SignOfLife, TtsInput
 from s2s.tts.unspoken import (
     NO_ANSWER,
     ONLY_SHOWN,
+    RING_LEVEL,
     SIGN_LEVEL,
+    Signs,
     is_answer,
+    ring_tone,
     sign_phrase,
     sign_tone,
     unspoken_phrase,
@@ -66,3 +71,35 @@ def test_a_sign_of_life_without_words_is_short_and_soft_and_ends_in_silence() ->
     assert 0.03 < np.abs(sound).max() <= SIGN_LEVEL + 1e-6
     assert 0.2 < len(sound) / 24_000 < 0.3
     assert max(abs(sound[0]), abs(sound[-1])) < 1e-3
+
+
+def test_words_are_said_once_for_each_answer_and_tones_as_often_as_wanted() -> None:
+    said: list[str] = []
+
+    def speak(note: TtsInput) -> Iterator[AudioOut]:
+        said.append(note.text)
+        return iter(())
+
+    def give(signs: Signs, key: str, kind: SignKind) -> int:
+        return len(list(signs.of(SignOfLife(ResponseId("t", 0, 0, key), "de", kind), speak)))
+
+    tones = Signs("sound", ("de", "en"), 24_000)
+    assert give(tones, "one", "usual") == give(tones, "one", "usual") > 0
+    assert give(tones, "one", "words") == give(tones, "one", "words") == 0
+    assert said == ["Einen Moment."]
+    give(tones, "two", "words")
+    assert len(said) == 2
+    words = Signs("words", ("en",), 24_000)
+    give(words, "three", "usual")
+    give(words, "three", "words")
+    assert said[2:] == ["One moment."]
+    assert give(Signs("words", ("xx",), 24_000), "four", "words") > 0, "no words: the tones"
+
+
+def test_a_ring_is_heard_and_ends_in_silence() -> None:
+    blocks = list(ring_tone(ResponseId("t", 0, 0, "r"), 24_000))
+    sound = np.concatenate([block.block for block in blocks])
+    assert 1.5 < len(sound) / 24_000 < 2.5
+    assert 0.5 * RING_LEVEL < float(np.abs(sound).max()) <= RING_LEVEL
+    assert float(np.abs(sound[-512:]).max()) == 0.0
+    assert {block.text for block in blocks} == {""}
