@@ -141,7 +141,7 @@ def test_greedy_codes_and_sound_are_those_of_python(
             heard = model.speak(asked(model, request, GREEDY, 0))
         assert heard.status == REASONS[reason], heard
         assert heard.frames == codes
-        assert len(codes) > 5
+        assert len(codes) > 5 or level == b"baseline"  # other bits, and so another end
         np.testing.assert_array_equal(heard.pcm, pcm)
 
 
