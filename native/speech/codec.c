@@ -74,14 +74,13 @@ static int read_numbers(Codec *codec, const PackedFile *file, Fault *fault)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Weights of a section that has as many as Python makes room for, at least those in use. */
+/* Weights of a section that has just as many as are in use. */
 static int read_weights(
     Codec *codec, int which, const PackedFile *file, const char *name, uint64_t used, Fault *fault)
 {
     const Section *section = file_find(file, name, fault);
     if (!section) return S2S_QWEN3_NO_FILE;
-    if (used > MOST_FLOATS || section->bytes / sizeof(float) < used
-        || section->bytes > SIZE_MAX / 2)
+    if (used > MOST_FLOATS || section->bytes != used * sizeof(float))
         return damaged(fault, name);
     codec->weights[which] = weights_new((size_t)section->bytes, 0);
     if (!codec->weights[which]) return no_memory(fault);

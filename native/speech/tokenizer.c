@@ -163,7 +163,8 @@ static int make_room(Tokens *tokens, size_t more, Fault *fault)
 static int add_word(
     const Tokenizer *tokenizer, const Character *text, size_t count, Tokens *tokens, Fault *fault)
 {
-    if (make_room(tokens, 4 * count, fault)) return -1;
+    int status = make_room(tokens, 4 * count, fault);
+    if (status) return status;
     int32_t *ids = tokens->ids + tokens->count;
     size_t bytes = 0;
     for (size_t at = 0; at < count; at++) {

@@ -64,7 +64,7 @@ class Memory:
     @property
     def packed(self) -> Packed:
         """All that was taken as it lies in memory: uint8 [n], for as long as this lives."""
-        return self._memory.values
+        return self._values[: self._used].view(np.uint8)
 
     def take(self, *shape: int) -> Floats:
         """The next array in it: zeros, or what was read."""
