@@ -2,11 +2,10 @@
  * s2s/tts/qwen3/native/packed_file.py.
  *
  * All little-endian. The header: "s2sqwen3", the format and the number of sections (32 bits each),
- * the size of the file and the checksum of the table (64 bits each), S2S_INTERFACE of the kernel whose
- * weights they are (32 bits), zeros up to 64 bytes. Of each
- * section 64 bytes: its name, zero-terminated, in 40; where it begins, its size, its checksum. A
- * checksum is the sum of (2 i + 1) times word i, modulo 2^64, of 64-bit words, the last one filled
- * up with zeros.
+ * the size of the file and the checksum of the table (64 bits each), S2S_INTERFACE of the kernel
+ * whose weights they are (32 bits), zeros up to 64 bytes. Of each section 64 bytes: its name,
+ * zero-terminated, in 40; where it begins, its size, its checksum. A checksum is the sum of
+ * (2 i + 1) times word i, modulo 2^64, of 64-bit words, the last one filled up with zeros.
  *
  * A file is not trusted: whatever stands in it, reading it ends, and touches no memory but its
  * own. */
