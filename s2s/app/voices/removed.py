@@ -90,7 +90,7 @@ FINDERS: dict[str, Callable[[Store, str], Removal | None]] = {
     "mms": _mms,
 }
 """Backends that keep a file for each voice."""
-WITHOUT_FILES = ("hibari", "pocket", "mlx-audio", "openai")
+WITHOUT_FILES = ("hibari", "pocket", "chattts", "mlx-audio", "openai")
 """Those whose voices come with a package, a model or a server. All others are in `FINDERS`."""
 
 
