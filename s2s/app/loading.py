@@ -29,7 +29,7 @@ from s2s.system.compute import shared
 from s2s.system.cpu import cores
 from s2s.tools.loading import load_tools
 from s2s.tts.base import Measured, Synthesizer
-from s2s.tts.spare_voice import SpareVoice
+from s2s.tts.spare_voice import with_spare
 from s2s.tts.text import speakable
 from s2s.tts.voices_by_language import LanguageVoice, VoicesByLanguage
 from s2s.turns.endpoint import EndOfTurn
@@ -183,7 +183,7 @@ def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:
 
 def _with_spare(main: Synthesizer, name: str, resources: Resources) -> Synthesizer:
     try:
-        return SpareVoice(main, registry.create_synthesizer(name, None, resources))
+        return with_spare(main, registry.create_synthesizer(name, None, resources))
     except BaseException:
         main.close()
         raise

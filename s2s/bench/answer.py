@@ -16,7 +16,9 @@ from pathlib import Path
 
 from s2s.core.clock import SystemClock
 from s2s.core.markup import Call
-from s2s.records.watched import CallNotes, NotedChat, NotedVoice
+from s2s.records.call_notes import CallNotes
+from s2s.records.noted_voice import noted_voice
+from s2s.records.watched import NotedChat
 from s2s.session.models import Models
 from s2s.transport.playback import Playback
 
@@ -76,7 +78,7 @@ def watched(models: Models, diary: Diary) -> Models:
     return replace(
         models,
         chat=NotedChat(models.chat, notes),
-        synthesizer=NotedVoice(models.synthesizer, models.tts_rtf, notes),
+        synthesizer=noted_voice(models.synthesizer, models.tts_rtf, notes),
     )
 
 

@@ -25,10 +25,11 @@ from s2s.core.events import Event, MicrophoneState
 from s2s.core.messages import AudioIn
 from s2s.core.metrics import Timeline
 from s2s.records import files, settings
+from s2s.records.call_notes import CallNotes
 from s2s.records.files import GrowingFiles, new_folder
 from s2s.records.lines import Secrets, json_line, of_event, of_timeline
 from s2s.records.tape import Tape
-from s2s.records.watched import CallNotes, watched
+from s2s.records.watched import watched
 from s2s.session.models import Models
 from s2s.stt.base import StreamingTranscriber
 from s2s.tts.speak import takes_words

@@ -6,84 +6,27 @@ them: it is asked 31 times a second, costs little, and is deterministic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
 
 from s2s.core.audio import Block, empty
-from s2s.core.clock import Clock
 from s2s.core.markup import Call
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatModel, ChatOptions, Urgency
 from s2s.records import keys
+from s2s.records.call_notes import CallNotes
+from s2s.records.noted_voice import noted_voice
 from s2s.session.models import Models
 from s2s.stt.base import (
+    GrowingTranscriber,
     StreamingTranscriber,
     Transcriber,
     Transcription,
     TranscriptionStream,
 )
-from s2s.tts.base import (
-    AudioChunk,
-    Capabilities,
-    FedSynthesizer,
-    PacedSynthesizer,
-    Synthesizer,
-    WrittenText,
-)
 from s2s.turns.base import OwnVoice, TurnEnd
-
-CallSink = Callable[[Mapping[str, object]], None]
-"""Takes the note of a call that is over; from any thread, must not wait."""
-
-
-class CallNotes:
-    """Notes calls on a session's clock.
-
-    Args:
-        clock: the session's.
-        begin_s: what it read at the beginning of the record.
-        sink: takes the notes.
-    """
-
-    def __init__(self, clock: Clock, begin_s: float, sink: CallSink) -> None:
-        self._clock = clock
-        self._begin_s = begin_s
-        self._sink = sink
-        self._counted: set[str] = set()
-
-    def now(self) -> float:
-        return self._clock.now()
-
-    def piece(self, piece: str | Call) -> None:
-        """A piece of an answer has come: for those who count them while they come."""
-
-    def chunk(self, seconds: float) -> None:
-        """So much sound of a voice has come: likewise."""
-
-    def note(self, call: str, key: str, began_s: float, **result: object) -> None:
-        """A call that began at `began_s` is over."""
-        took_s = self._clock.now() - began_s
-        at_s = began_s - self._begin_s
-        self._sink({"at_s": at_s, "call": call, "key": key, "took_s": took_s, **result})
-
-    @contextmanager
-    def failing(self, call: str, key: str, began_s: float) -> Generator[None]:
-        """Note that a call has failed, if it does."""
-        try:
-            yield
-        except Exception as error:
-            self.note(call, key, began_s, error=str(error))
-            raise
-
-    def counted(self, text: str, tokens: int) -> None:
-        """A text has so many tokens; noted once."""
-        key = keys.of_text(text)
-        if key not in self._counted:
-            self._counted.add(key)
-            self.note("tokens", key, self._clock.now(), value=tokens)
 
 
 def watched(models: Models, notes: CallNotes) -> Models:
@@ -98,7 +41,7 @@ def watched(models: Models, notes: CallNotes) -> Models:
         own_voice=None if voice is None else NotedOwnVoice(voice, notes),
         transcriber=hears,
         chat=NotedChat(models.chat, notes),
-        synthesizer=NotedVoice(models.synthesizer, models.tts_rtf, notes),
+        synthesizer=noted_voice(models.synthesizer, models.tts_rtf, notes),
     )
 
 
@@ -134,6 +77,10 @@ def _heard(result: Transcription) -> dict[str, object]:
     return {**asdict(result), "tokens": None}
 
 
+def _nobody(heard: Transcription) -> None:
+    """Nobody reads along."""
+
+
 class NotedTranscriber:
     """`Transcriber`, noted."""
 
@@ -149,10 +96,29 @@ class NotedTranscriber:
         earlier: Transcription | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Transcription:
+        return self.transcribe_growing(
+            audio, so_far=_nobody, language=language, earlier=earlier, stop=stop
+        )
+
+    def transcribe_growing(
+        self,
+        audio: Block,
+        *,
+        so_far: Callable[[Transcription], None],
+        language: str | None = None,
+        earlier: Transcription | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Transcription:
+        """See `GrowingTranscriber`; all at once of one that is none."""
         began_s = self._notes.now()
-        key = keys.of_sound(audio, language)
+        key, inner = keys.of_sound(audio, language), self._inner
         with self._notes.failing("transcribe", key, began_s):
-            result = self._inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
+            if so_far is not _nobody and isinstance(inner, GrowingTranscriber):
+                result = inner.transcribe_growing(
+                    audio, so_far=so_far, language=language, earlier=earlier, stop=stop
+                )
+            else:
+                result = inner.transcribe(audio, language=language, earlier=earlier, stop=stop)
         whole = not stop()
         self._notes.note(
             "transcribe", key, began_s, samples=len(audio), heard=_heard(result), whole=whole
@@ -263,105 +229,3 @@ class NotedChat:
         tokens = self._inner.count_tokens(text)
         self._notes.counted(text, tokens)
         return tokens
-
-
-class NotedVoice:
-    """`Synthesizer`, noted: of each chunk the time since the chunk before it, how much sound it is
-    and how loud, not the sound itself."""
-
-    def __init__(self, inner: Synthesizer, real_time_factor: float, notes: CallNotes) -> None:
-        self._inner, self._notes = inner, notes
-        self._real_time_factor = real_time_factor
-        self.warm, self.close = inner.warm, inner.close
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._inner.capabilities
-
-    def pace(self, language: str | None = None) -> float:
-        """See `PacedSynthesizer`; as it was measured at the start, of one that is none."""
-        inner = self._inner
-        return (
-            inner.pace(language) if isinstance(inner, PacedSynthesizer) else self._real_time_factor
-        )
-
-    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
-        inner = self._inner
-        return isinstance(inner, FedSynthesizer) and inner.takes_words(voice, language)
-
-    def synthesize(
-        self,
-        text: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        chunks = self._inner.synthesize(text, voice=voice, language=language, stop=stop)
-        return self._noted(chunks, lambda: text, stop)
-
-    def synthesize_written(
-        self,
-        text: WrittenText,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        inner, read = self._inner, _ReadAlong(text)
-        if not isinstance(inner, FedSynthesizer):
-            raise TypeError(f"{type(inner).__name__} does not take text while it is written")
-        chunks = inner.synthesize_written(read, voice=voice, language=language, stop=stop)
-        return self._noted(chunks, lambda: read.text, stop)
-
-    def _noted(
-        self, chunks: Iterator[AudioChunk], text: Callable[[], str], stop: Callable[[], bool]
-    ) -> Iterator[AudioChunk]:
-        made: list[tuple[float, int, int | None, float]] = []
-        began_s, whole, failed = self._notes.now(), False, None
-        asked_s = began_s
-        try:
-            while (chunk := next(chunks, None)) is not None:
-                peak = float(np.abs(chunk.samples).max()) if len(chunk.samples) else 0.0
-                after_s = self._notes.now() - asked_s
-                made.append((after_s, len(chunk.samples), chunk.spoken_chars, round(peak, 3)))
-                self._notes.chunk(len(chunk.samples) / self.capabilities.sample_rate_hz)
-                yield chunk
-                asked_s = self._notes.now()
-            whole = not stop()
-            made.append((self._notes.now() - asked_s, 0, None, 0.0))
-        except Exception as error:
-            failed = str(error)
-            made.append((self._notes.now() - asked_s, 0, None, 0.0))
-            raise
-        finally:
-            if isinstance(chunks, Generator):
-                chunks.close()
-            said = text()
-            self._notes.note(
-                "speak",
-                keys.of_text(said),
-                began_s,
-                text=said,
-                chunks=made,
-                whole=whole,
-                error=failed,
-            )
-
-
-class _ReadAlong:
-    """`WrittenText` that remembers what was read of it."""
-
-    def __init__(self, inner: WrittenText) -> None:
-        self._inner = inner
-        self.text = ""
-        self.close = inner.close
-
-    @property
-    def quiet(self) -> bool:
-        return self._inner.quiet
-
-    def read(self, stale: Callable[[], bool]) -> str | None:
-        part = self._inner.read(stale)
-        self.text += part or ""
-        return part

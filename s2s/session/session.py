@@ -35,6 +35,7 @@ from s2s.session.transcripts import FinalTranscripts, PartialRoute
 from s2s.session.typed_turns import TypedTurns
 from s2s.stt.handler import SttHandler
 from s2s.stt.languages import SpokenLanguage
+from s2s.system.mlx_thread import MLX_THREAD
 from s2s.tools.toolbox import SessionTools
 from s2s.transport.base import Transport
 from s2s.transport.sender import Sender
@@ -296,4 +297,5 @@ def _history(config: SessionConfig, chat: ChatModel) -> History:
 
 def stages_alive() -> list[str]:
     """Names of session threads that run now; for tests and diagnosis."""
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("s2s-")]
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("s2s-") and name != MLX_THREAD]

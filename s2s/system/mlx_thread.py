@@ -12,13 +12,16 @@ from s2s.core.clock import SystemClock
 
 T = TypeVar("T")
 
+MLX_THREAD = "s2s-mlx"
+"""Its name: the only thread of ours that outlives every session."""
+
 
 class MlxThread:
     """Runs what computes with MLX, one call after another, and never ends."""
 
     def __init__(self) -> None:
         self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        SystemClock().start(self._run, "s2s-mlx")
+        SystemClock().start(self._run, MLX_THREAD)
 
     def call(self, work: Callable[[], T]) -> T:
         """What `work` gives. Raises what it raises. Any thread but this one."""

@@ -12,7 +12,9 @@ from s2s.tts.base import (
     AudioChunk,
     Capabilities,
     InstructedSynthesizer,
+    LanguageLoader,
     Measured,
+    PacedSynthesizer,
     Synthesizer,
     TtsError,
 )
@@ -27,7 +29,8 @@ take seconds to be found so, and each text would wait for it."""
 class SpareVoice:
     """Speaks with the first voice, and with the spare one what the first could not begin.
 
-    What was begun is not gone on with in another voice: it fails.
+    What was begun is not gone on with in another voice: it fails. It is given whole texts: what
+    one has begun to speak while it was written could not be spoken again by the other.
 
     Args:
         main: the first.
@@ -72,6 +75,11 @@ class SpareVoice:
         """Where the first does."""
         main = self._main
         return isinstance(main, InstructedSynthesizer) and main.takes_instructions
+
+    def pace(self, language: str | None = None) -> float:
+        """The first one's; what it was at the start where it does not know it."""
+        main = self._main
+        return main.pace(language) if isinstance(main, PacedSynthesizer) else self.real_time_factor
 
     def synthesize(
         self,
@@ -156,3 +164,20 @@ class SpareVoice:
         rest = resampler.flush()
         if len(rest):
             yield AudioChunk(rest, last)
+
+
+class SpareVoiceBehindLoader(SpareVoice):
+    """Likewise, where the first can load more languages."""
+
+    def __init__(
+        self, main: Synthesizer, loader: LanguageLoader, spare: Synthesizer, clock: Clock | None
+    ) -> None:
+        super().__init__(main, spare, clock)
+        self.offers, self.prepare = loader.offers, loader.prepare
+
+
+def with_spare(main: Synthesizer, spare: Synthesizer, clock: Clock | None = None) -> SpareVoice:
+    """The first voice with a spare one, and with all that the first can; see `SpareVoice`."""
+    if isinstance(main, LanguageLoader):
+        return SpareVoiceBehindLoader(main, main, spare, clock)
+    return SpareVoice(main, spare, clock)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from s2s.app.signals import Interrupted, Signals, handled, leave
+from s2s.app.signals import Interrupted, Signals, handled
 from tests.support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,20 @@ def test_another_thread_changes_nothing() -> None:
 
 
 def test_the_end_is_the_usual_one_where_no_thread_of_ours_is_left() -> None:
-    assert leave(3) == 3
+    code = (
+        "import atexit, sys\n"
+        "from s2s.app.signals import leave\n"
+        "atexit.register(print, 'in order')\n"
+        "sys.exit(leave(3))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "in order\n", "")
 
 
 @pytest.mark.parametrize("closed", [False, True])

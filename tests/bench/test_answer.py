@@ -12,7 +12,8 @@ from s2s.bench.answer import Diary, DiaryNotes, Look, draw
 from s2s.core.markup import Call
 from s2s.core.work import Work
 from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, Urgency
-from s2s.records.watched import NotedChat, NotedVoice
+from s2s.records.noted_voice import NotedVoice
+from s2s.records.watched import NotedChat
 from s2s.tts.base import AudioChunk, Capabilities, FedSynthesizer, WrittenText
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 
 from s2s.core.audio import Block
 from s2s.core.clock import Clock, ManualClock
 from s2s.core.markup import Call
 from s2s.llm.base import ChatMessage
 from s2s.records import keys
-from s2s.records.watched import CallNotes, watched
+from s2s.records.call_notes import CallNotes
+from s2s.records.watched import watched
 from s2s.session.models import Models
-from s2s.stt.base import StreamingTranscriber, Transcription
+from s2s.stt.base import GrowingTranscriber, StreamingTranscriber, Transcription
 from s2s.testing.simulator import (
     EnergyVad,
     ModelCosts,
@@ -24,8 +24,6 @@ from s2s.testing.simulator import (
     ScriptedTranscriber,
     ScriptWords,
 )
-from s2s.tts.base import AudioChunk
-from s2s.tts.speak import pace_of, takes_words
 
 COSTS = ModelCosts()
 ASKED = [ChatMessage("system", "Be brief."), ChatMessage("user", "why so")]
@@ -62,40 +60,7 @@ class Streaming(ScriptedTranscriber):
         return Transcription(f"{self.heard} in all")
 
 
-class Fed(ScriptedSynthesizer):
-    """Takes words while they are written, and knows its pace."""
-
-    def pace(self, language: str | None = None) -> float:
-        return 0.625
-
-    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
-        return True
-
-    def synthesize_written(
-        self, text: Any, *, voice: str | None = None, language: str | None = None, **_: object
-    ) -> Iterator[AudioChunk]:
-        while (part := text.read(lambda: False)) != "":
-            yield AudioChunk(np.full(100, 0.5, dtype=np.float32), len(part or ""))
-        text.close()
-
-
-class Written:
-    """Text in three parts."""
-
-    quiet = False
-
-    def __init__(self) -> None:
-        self.parts = ["One ", "two ", "three.", ""]
-
-    def read(self, stale: Callable[[], bool]) -> str | None:
-        return self.parts.pop(0)
-
-    def close(self) -> None: ...
-
-
-def made(
-    clock: ManualClock, transcriber: Any = None, voice: Any = None
-) -> tuple[Models, list[Mapping[str, Any]]]:
+def made(clock: ManualClock, transcriber: Any = None) -> tuple[Models, list[Mapping[str, Any]]]:
     words = ScriptWords(())
     odds = Odds(clock)
     models = Models(
@@ -103,7 +68,7 @@ def made(
         odds,
         transcriber or ScriptedTranscriber(words, clock, 0.25),
         ScriptedChat(clock, COSTS, lambda _: "Because it is."),
-        voice or ScriptedSynthesizer(clock, COSTS),
+        ScriptedSynthesizer(clock, COSTS),
         tts_rtf=0.5,
         own_voice=odds,
     )
@@ -197,29 +162,24 @@ def test_what_else_a_language_model_is_asked() -> None:
     assert noted[-1]["value"] == 2
 
 
-def test_speech_is_noted_without_its_sound() -> None:
-    models, noted = made(ManualClock())
-    voice = models.synthesizer
-    assert not takes_words(voice, 0.5)
-    assert pace_of(voice, 0.5) == 0.5
-    sound = np.concatenate([chunk.samples for chunk in voice.synthesize("Good evening.")])
-    (note,) = noted
-    assert (note["call"], note["text"], note["whole"]) == ("speak", "Good evening.", True)
-    assert note["key"] == keys.of_text("Good evening.")
-    assert sum(count for _, count, _, _ in note["chunks"]) == len(sound)
-    assert max(peak for *_, peak in note["chunks"]) == pytest.approx(0.1, abs=0.01)
-
-
-def test_speech_that_is_fed_word_by_word_is_noted_with_all_its_words() -> None:
+def test_words_that_come_while_a_recording_is_written_down_come_on() -> None:
     clock = ManualClock()
-    models, noted = made(clock, voice=Fed(clock, COSTS))
-    voice = models.synthesizer
-    assert takes_words(voice, 0.5)
-    assert pace_of(voice, 0.5) == 0.625
-    written: Any = voice
-    chunks = list(written.synthesize_written(Written()))
-    assert len(chunks) == 3
-    assert noted[0]["text"] == "One two three."
-    plain: Any = made(clock)[0].synthesizer
-    with pytest.raises(TypeError, match="ScriptedSynthesizer"):
-        plain.synthesize_written(Written())
+
+    class Growing(ScriptedTranscriber):
+        def transcribe_growing(
+            self, audio: Block, *, so_far: Callable[[Transcription], None], **_: object
+        ) -> Transcription:
+            so_far(Transcription("one"))
+            return Transcription("one two")
+
+    sound, came = np.full(600, 0.5, dtype=np.float32), list[Transcription]()
+    models, noted = made(clock, Growing(ScriptWords(()), clock, 0.0))
+    hears = models.transcriber
+    assert isinstance(hears, GrowingTranscriber)
+    assert hears.transcribe_growing(sound, so_far=came.append).text == "one two"
+    assert [each.text for each in came] == ["one"]
+    assert noted[0]["heard"]["text"] == "one two"
+    plain = made(clock)[0].transcriber
+    assert isinstance(plain, GrowingTranscriber)
+    assert plain.transcribe_growing(sound, so_far=came.append).text == ""
+    assert len(came) == 1

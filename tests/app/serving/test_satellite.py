@@ -82,12 +82,22 @@ def test_alone_it_loads_no_models_that_answer(
     def loaded(*_: object) -> None:
         raise AssertionError("models were loaded")
 
+    until_stopped = SatelliteServer.run
+
     def run(server: SatelliteServer) -> None:
-        server.ready()
+        told = server.ready
+
+        def ready() -> None:
+            told()
+            server.stop()
+
+        server.ready = ready
+        until_stopped(server)
 
     monkeypatch.setattr(wyoming_command, "load_models", loaded)
     monkeypatch.setattr(SatelliteServer, "run", run)
-    assert cli.main(["wyoming", "--satellite-only"]) == 0
+    assert cli.main(["wyoming", "--satellite-only", "--set", "wyoming.satellite.port=0"]) == 0
+    assert not [each for each in threading.enumerate() if each.name.startswith("s2s-remote")]
     assert "Satellite: tcp://127.0.0.1:" in capsys.readouterr().out
 
 
