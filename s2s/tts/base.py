@@ -219,17 +219,3 @@ class LanguageLoader(Protocol):
         """Whether the model of a language that is offered is here. Where it is not, it begins to
         be loaded, unless that was tried and failed. Never waits; any thread."""
         ...
-
-
-def speaks(synthesizer: Synthesizer, language: str) -> bool:
-    """It has the language, or could once its model is loaded."""
-    if isinstance(synthesizer, LanguageLoader):
-        return synthesizer.offers(language)
-    return language in synthesizer.capabilities.languages
-
-
-def prepared(synthesizer: Synthesizer, language: str) -> bool:
-    """See `LanguageLoader.prepare`; what one has that loads none is here."""
-    if isinstance(synthesizer, LanguageLoader) and synthesizer.offers(language):
-        return synthesizer.prepare(language)
-    return True

@@ -16,11 +16,10 @@ from s2s.tts.base import (
     Capabilities,
     FedSynthesizer,
     InstructedSynthesizer,
+    LanguageLoader,
     PacedSynthesizer,
     Synthesizer,
     WrittenText,
-    prepared,
-    speaks,
 )
 
 
@@ -144,11 +143,14 @@ class VoicesByLanguage:
 
     def offers(self, language: str) -> bool:
         """See `s2s.tts.base.LanguageLoader`."""
-        return language in self._others or speaks(self._main.synthesizer, language)
+        return language in self._others or _speaks(self._main.synthesizer, language)
 
     def prepare(self, language: str) -> bool:
         """See `s2s.tts.base.LanguageLoader`."""
-        return prepared(self._others.get(language, self._main).synthesizer, language)
+        speaker = self._others.get(language, self._main).synthesizer
+        if isinstance(speaker, LanguageLoader) and speaker.offers(language):
+            return speaker.prepare(language)
+        return True  # it is loaded, with its languages or the one that it was set for
 
     def warm(self) -> None:
         """Speak once with each, unheard."""
@@ -166,10 +168,10 @@ class VoicesByLanguage:
     def _chosen(self, voice: str | None, language: str | None) -> _Chosen:
         """Who speaks `language`; a voice that its backend does not have is another language's:
         then it is the language's own."""
-        set_for = self._others.get(language or "", self._main)
-        speaker, able = set_for.synthesizer, set_for.synthesizer.capabilities
-        told = language if language is not None and speaks(speaker, language) else None
-        return _Chosen(speaker, voice if voice in able.voices else set_for.voice, told)
+        speaks = self._others.get(language or "", self._main)
+        speaker, able = speaks.synthesizer, speaks.synthesizer.capabilities
+        told = language if language is not None and _speaks(speaker, language) else None
+        return _Chosen(speaker, voice if voice in able.voices else speaks.voice, told)
 
     def _at_one_rate(
         self, chunks: Iterator[AudioChunk], speaker: Synthesizer
@@ -196,6 +198,12 @@ class _Chosen:
     voice: str | None
     language: str | None
     """As it is told; None where it does not have the language."""
+
+
+def _speaks(synthesizer: Synthesizer, language: str) -> bool:
+    if isinstance(synthesizer, LanguageLoader):
+        return synthesizer.offers(language)
+    return language in synthesizer.capabilities.languages
 
 
 def _takes_words(synthesizer: Synthesizer, voice: str | None, language: str | None) -> bool:
