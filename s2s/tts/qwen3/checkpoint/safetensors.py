@@ -2,7 +2,9 @@
 
 Only the safetensors format is read: nothing in a checkpoint is ever executed. A file is mapped,
 not loaded, and a tensor is widened to float32 when it is asked for, bfloat16 included, so the
-largest model can be converted a few rows at a time. Format: the safetensors README (8 bytes of
+largest model can be converted a few rows at a time. A matrix that MLX has quantised (``.scales`` and
+``.biases`` beside its ``.weight``, as in mlx-community's checkpoints) reads as what it stands for.
+Format: the safetensors README (8 bytes of
 header length, a JSON header, raw little-endian data).
 """
 
@@ -22,11 +24,19 @@ import numpy.typing as npt
 
 from s2s.core.arrays import Floats
 from s2s.core.untyped import is_list, is_object
+from s2s.tts.qwen3.checkpoint.affine import GROUP, AffineRows, affine_dequantize, bits_of
 from s2s.tts.qwen3.checkpoint.fields import RESTORE, read_object
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.errors import CheckpointError, WeightError
 
-_STORED = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
+_STORED = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "BF16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+}
+_PACKED = "U32"
+"""Of a matrix in MLX's affine quantisation: `affine`."""
 _HEADER_LIMIT_BYTES = 8 << 20  # the format allows 100 MB; published headers have 0.1 MB
 _MAX_DIMENSIONS, _MAX_NUMBER = 8, 1 << 48
 _FETCH = "fetch it again"
@@ -74,15 +84,39 @@ class Checkpoint:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Its shape. Raises CheckpointError for a name that is not there."""
-        return self._entry(name).shape
+        entry = self._entry(name)
+        if entry.dtype != _PACKED:
+            return entry.shape
+        return entry.shape[0], self._groups(entry)[0].shape[1] * GROUP
 
     def dtype(self, name: str) -> str:
-        """How it is stored: "F32", "F16" or "BF16"."""
+        """How it is stored: "F32", "F16", "BF16", or "U32" for what `affine` gives."""
         return self._entry(name).dtype
+
+    def stored(self, name: str) -> npt.NDArray[np.generic]:
+        """A tensor as it is stored, in the file's own memory; bfloat16 by its bits."""
+        entry = self._entry(name)
+        return entry.data[entry.start : entry.end].view(_STORED[entry.dtype]).reshape(entry.shape)
+
+    def affine(self, name: str) -> AffineRows | None:
+        """A matrix that is quantised with bfloat16 scales, as it is stored; None for another."""
+        entry = self._entry(name)
+        if entry.dtype != _PACKED:
+            return None
+        scales, biases = self._groups(entry)
+        if scales.dtype != "BF16" or biases.dtype != "BF16":
+            return None
+        arrays = (self.stored(each.name) for each in (entry, scales, biases))
+        values, scale, bias = arrays
+        return AffineRows(
+            values.astype(np.uint32), scale.astype(np.uint16), bias.astype(np.uint16)
+        )
 
     def load(self, name: str) -> Floats:
         """The whole tensor: float32 in its own shape, not shared with the file."""
         entry = self._entry(name)
+        if entry.dtype == _PACKED:
+            return self._widened(entry, slice(None))
         whole = _widen(entry, entry.start, entry.end).reshape(entry.shape)
         if hasattr(mmap, "MADV_DONTNEED"):  # the file's own pages are not needed beside the copy
             first = entry.start // mmap.PAGESIZE * mmap.PAGESIZE
@@ -92,6 +126,8 @@ class Checkpoint:
     def rows(self, name: str, start: int, stop: int) -> Floats:
         """A part of a tensor along its first axis: float32 [stop - start, ...]."""
         entry = self._entry(name)
+        if entry.dtype == _PACKED:
+            return self._widened(entry, slice(start, stop))
         row = prod(entry.shape[1:])
         width = row * _STORED[entry.dtype].itemsize
         part = _widen(entry, entry.start + start * width, entry.start + stop * width)
@@ -100,8 +136,9 @@ class Checkpoint:
     def take(self, name: str, ids: npt.NDArray[np.int64]) -> Floats:
         """Rows of a matrix by number: float32 [n, width]. Raises IndexError for one outside."""
         entry = self._entry(name)
-        stored = entry.data[entry.start : entry.end].view(_STORED[entry.dtype])
-        return _finite(_as_float32(stored.reshape(entry.shape)[ids], entry.dtype), entry)
+        if entry.dtype == _PACKED:
+            return self._widened(entry, ids)
+        return _finite(_as_float32(self.stored(name)[ids], entry.dtype), entry)
 
     def require(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Raise CheckpointError unless every tensor is there with its shape."""
@@ -115,6 +152,35 @@ class Checkpoint:
         ]
         if wrong:
             raise CheckpointError(f"{self.path} does not fit its config.json: {_some(wrong)}")
+
+    def _groups(self, entry: _Entry) -> tuple[_Entry, _Entry]:
+        """Scales and biases of a quantised matrix. Raises CheckpointError."""
+        base = entry.name.removesuffix(".weight")
+        scales, biases = self._entry(f"{base}.scales"), self._entry(f"{base}.biases")
+        shapes = entry.shape, scales.shape, biases.shape
+        fits = all(len(shape) == 2 and shape[0] == entry.shape[0] for shape in shapes)
+        if (
+            not fits
+            or scales.shape != biases.shape
+            or _PACKED in (scales.dtype, biases.dtype)
+            or not bits_of(entry.shape[1], scales.shape[1])
+        ):
+            raise CheckpointError(
+                f"is stored as {entry.dtype} {list(entry.shape)}; of matrices of whole numbers "
+                f"only those in MLX's affine groups of {GROUP} are read",
+                file=entry.file,
+                field=entry.name,
+            )
+        return scales, biases
+
+    def _widened(self, entry: _Entry, which: slice | npt.NDArray[np.int64]) -> Floats:
+        """Rows of a quantised matrix: float32 [n, width]."""
+        scales, biases = (
+            _finite(_as_float32(self.stored(each.name)[which], each.dtype), each)
+            for each in self._groups(entry)
+        )
+        values = self.stored(entry.name)[which].astype(np.uint32)
+        return affine_dequantize(values, scales, biases)
 
     def _entry(self, name: str) -> _Entry:
         try:
