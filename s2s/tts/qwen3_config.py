@@ -36,7 +36,8 @@ class Qwen3Config:
     )
     quant: str = setting(
         "q4_k_m",
-        "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; or int4, int4-128, int8 for onnx.",
+        "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; int4, int4-128, int8 for onnx; mlx-4, mlx-6, mlx-8 "
+        "(and mlx-bf16, mlx-f32) for mlx.",
     )
     predictor_quant: str | None = setting(
         None, "Of the code predictor; None is eight bits, or better where quant is better."
@@ -63,7 +64,8 @@ class Qwen3Config:
     threads: int | None = setting(None, "None takes up to four, or fewer if that is faster here.")
     core: str = setting(
         "auto",
-        "What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu;"
+        "What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu, "
+        "mlx (Macs);"
         " auto is the fastest that is installed, by measurement.",
     )
     talker: str | None = setting(None, "Another core for the talker alone.")

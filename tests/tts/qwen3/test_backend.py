@@ -12,7 +12,7 @@ from s2s.tts.qwen3.backends import (
 from s2s.tts.qwen3.errors import BackendError
 
 
-@pytest.mark.parametrize("text", ["native", "onnx", "ggml", "ggml@gpu", "ggml@gpu:20"])
+@pytest.mark.parametrize("text", ["native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20"])
 def test_a_placement_is_written_as_it_is_read(text: str) -> None:
     assert str(device_placement(text)) == text
 
@@ -20,7 +20,8 @@ def test_a_placement_is_written_as_it_is_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("mlx", "unknown backend 'mlx'; known: native, onnx, ggml"),
+        ("coreml", "unknown backend 'coreml'; known: native, onnx, ggml, mlx"),
+        ("mlx@gpu", "only ggml computes on a graphics card"),
         ("native@gpu", "only ggml computes on a graphics card"),
         ("ggml@tpu", "write ggml@gpu or ggml@gpu:LAYERS"),
         ("ggml@gpu:all", "write ggml@gpu or ggml@gpu:LAYERS"),
@@ -36,6 +37,7 @@ def test_another_placement_is_an_error_that_names_the_known(text: str, says: str
     [
         ("native", "native", "cpu"),
         ("onnx", "onnx", "cpu"),
+        ("mlx", "mlx", "cpu"),
         ("onnx@cuda", "onnx", "cuda"),
         ("ONNX@cpu", "onnx", "cpu"),
     ],

@@ -25,6 +25,7 @@ from s2s.tts.qwen3.calibrate import probe
 from s2s.tts.qwen3.errors import BackendError, ConvertError, KernelError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.language import load_language
+from s2s.tts.qwen3.mlx.backend import MlxBackend
 from s2s.tts.qwen3.native import backend as native_backend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
@@ -43,7 +44,7 @@ def test_every_folder_with_a_backend_is_in_the_list() -> None:
 
 def test_what_is_likeliest_fastest_comes_first_on_each_system() -> None:
     """Until it is measured."""
-    given = (NativeBackend(), OnnxBackend(), GgmlBackend(), OnnxBackend(name="mlx"))
+    given = (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend())
     for system in ("linux", "win32"):
         ordered = [backend.name for backend in in_order(given, system)]
         assert ordered == ["native", "onnx", "ggml", "mlx"]
@@ -60,10 +61,10 @@ def test_every_error_about_a_quantisation_lists_the_backends_own() -> None:
 
 
 def test_a_backend_without_a_codec_is_refused_for_it() -> None:
-    with pytest.raises(BackendError, match="native and onnx decode, ggml does not"):
+    with pytest.raises(BackendError, match="native, onnx, mlx decode, ggml does not"):
         codec_placement("ggml")
-    with pytest.raises(BackendError, match="mlx does not"):
-        codec_placement("mlx@gpu")
+    with pytest.raises(BackendError, match="ggml does not"):
+        codec_placement("ggml@gpu")
 
 
 def test_a_backend_takes_the_nearest_quantisation_it_has() -> None:
@@ -98,6 +99,7 @@ def test_only_what_is_installed_and_can_do_it_is_a_candidate(
     lacks(NativeBackend, "no C compiler")
     assert names(Quants("q8_0")) == ["onnx", "ggml"]
     lacks(GgmlBackend, "pip install xllamacpp")
+    lacks(MlxBackend, "pip install mlx")
     with pytest.raises(BackendError, match="no backend for f32: ggml: pip install xllamacpp"):
         available(Quants("f32"))
 
@@ -143,6 +145,18 @@ def test_only_what_was_asked_for_is_computed_where_it_can_be(
     assert "onnx" not in [backend.name for backend in found.backends]
     assert found.instead == ""
     assert [backend.name for backend in candidates(Quants("INT4")).backends] == ["onnx"]
+
+
+def test_on_a_mac_mlx_is_a_candidate_in_the_next_quantisation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kind in (NativeBackend, OnnxBackend, GgmlBackend, MlxBackend):
+        monkeypatch.setattr(kind, "missing", lambda _: None)
+    on_mac, elsewhere = (candidates(Quants("q4_k_m"), each) for each in ("darwin", "linux"))
+    assert {backend.name for backend in on_mac.backends} == {"mlx", "native", "ggml"}
+    assert {backend.name for backend in elsewhere.backends} == {"native", "ggml"}
+    assert on_mac.instead == elsewhere.instead == ""
+    assert quant_on(backend_named("mlx"), Quants("q4_k_m")) == Quants("mlx-6")
 
 
 def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
