@@ -16,13 +16,14 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel
-from s2s.tts.qwen3.mlx.language import MlxModel, MlxPredictorState, MlxTalkerState, load
+from s2s.tts.qwen3.mlx.language import MlxManner, MlxModel, MlxPredictorState, MlxTalkerState, load
 from s2s.tts.qwen3.reference import ReferencePredictor, ReferenceTalker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws, probabilities
 from tests.support.qwen3_golden import FRAMES, GOLDEN, STEPS, arrays, text_vector
 
 Language = LanguageModel[MlxTalkerState, MlxPredictorState]
 GREEDY = Sampling(greedy=True)
+COMPILED, NARROW = MlxManner(wide=True, compiled=True), MlxManner(wide=False, compiled=False)
 KIND, WIDE_KIND = "0.6b-base", "1.7b-base"
 TOLERANCE = 1e-3
 SAMPLINGS = {
@@ -42,11 +43,11 @@ def official(kind: str) -> Path:
 
 @cache
 def model(
-    kind: str, quant: str = "mlx-f32", draft_tokens: int = 0, compiled: bool = False
+    kind: str, quant: str = "mlx-f32", draft_tokens: int = 0, manner: MlxManner | None = None
 ) -> MlxModel:
     """Converted and opened."""
     folder = convert(official(kind), quant, converted=FOLDER / "converted")
-    return load(folder, read_spec(folder), draft_tokens, compiled=compiled)
+    return load(folder, read_spec(folder), draft_tokens, manner)
 
 
 def vectors(count: int, language: Language, seed: int = 3) -> np.ndarray:
@@ -105,7 +106,7 @@ def official_numbers() -> None:
         ]
         TOLD[f"{kind} predictor"] = made == known["predictor/codes"].tolist()
     name = next(c["name"] for c in GOLDEN["cases"][KIND] if c.get("record") == "greedy")
-    compiled, known = model(KIND, compiled=True).language, arrays(KIND)
+    compiled, known = model(KIND, manner=COMPILED).language, arrays(KIND)
     TOLD["compiled"] = spoken(compiled, known, name) == known[f"{name}/codes"].tolist()
 
 
@@ -193,8 +194,10 @@ def quantised() -> None:
     are the same, of each quantisation: numbers, which the test holds against its tolerances."""
     exact = model(KIND).language
     rows = vectors(40, exact)
-    for quant in ("mlx-bf16", "mlx-8", "mlx-6", "mlx-4"):
-        rough = model(KIND, quant)
+    quants = ("mlx-bf16", "mlx-8", "mlx-6", "mlx-4")
+    manners = [(quant, None) for quant in quants] + [("mlx-bf16", NARROW), ("mlx-8", NARROW)]
+    for quant, manner in manners:
+        rough = model(KIND, quant, 0, manner)
         states = exact.talker.new_state(40), rough.language.talker.new_state(40)
         found = []
         for row in rows:
@@ -214,9 +217,10 @@ def quantised() -> None:
             )
             for code0, hidden in enumerate(rows[:20])
         ]
-        TOLD[f"{quant} divergence"] = float(np.mean(found))
-        TOLD[f"{quant} same codes"] = float(np.mean(same))
-        TOLD[f"{quant} opened"] = f"{rough.quant} {rough.predictor_quant}"
+        name = f"{quant} narrow" if manner else quant
+        TOLD[f"{name} divergence"] = float(np.mean(found))
+        TOLD[f"{name} same codes"] = float(np.mean(same))
+        TOLD[f"{name} opened"] = f"{rough.quant} {rough.predictor_quant}"
 
 
 official_numbers()

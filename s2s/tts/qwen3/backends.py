@@ -151,9 +151,7 @@ def candidates(quants: Quants, platform: str = sys.platform) -> Candidates:
     """
     found = available(quants)
     first = _LIKELIEST.get(platform, ())
-    exact = tuple(
-        each for each in found if each.name in first or _same(each.quant(quants), quants)
-    )
+    exact = tuple(each for each in found if each.name in first or _same(each.quant(quants), quants))
     if exact:
         return Candidates(exact)
     missing = [

@@ -108,9 +108,7 @@ class Checkpoint:
             return None
         arrays = (self.stored(each.name) for each in (entry, scales, biases))
         values, scale, bias = arrays
-        return AffineRows(
-            values.astype(np.uint32), scale.astype(np.uint16), bias.astype(np.uint16)
-        )
+        return AffineRows(values.astype(np.uint32), scale.astype(np.uint16), bias.astype(np.uint16))
 
     def load(self, name: str) -> Floats:
         """The whole tensor: float32 in its own shape, not shared with the file."""

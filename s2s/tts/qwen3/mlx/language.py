@@ -56,45 +56,59 @@ class MlxModel:
     predictor_quant: str
 
 
-def load(folder: Path, spec: Spec, draft_tokens: int = 0, *, compiled: bool = False) -> MlxModel:
+@dataclass(frozen=True, slots=True)
+class MlxManner:
+    """How is computed, whatever the weights are."""
+
+    wide: bool
+    """In float32, also what is stored in less: MLX's products on a processor add up in the type
+    that they multiply in, those on a graphics processor in float32 in any case."""
+    compiled: bool
+    """A frame of codes is one compiled function, which on a processor needs a compiler."""
+
+
+def usual_manner() -> MlxManner:
+    """That of the device that MLX computes on. In the thread of MLX."""
+    import mlx.core as mx
+
+    graphics = mx.default_device() == mx.Device(mx.gpu)
+    return MlxManner(wide=not graphics, compiled=graphics)
+
+
+def load(
+    folder: Path, spec: Spec, draft_tokens: int = 0, manner: MlxManner | None = None
+) -> MlxModel:
     """Open the files and tables of ``folder`` (see ``convert``).
 
     ``draft_tokens`` codes are drafted for each predictor pass (see ``sampling_speculative``).
-    ``compiled``: a frame is one compiled function. Raises CheckpointError or GGUFError when a file
-    is missing, damaged, of another version or another checkpoint.
+    Raises CheckpointError or GGUFError when a file is missing, damaged, of another version or
+    another checkpoint.
     """
-    talker, quant = open_talker(folder, spec)
-    predictor, predictor_quant = open_predictor(folder, spec, draft_tokens, compiled=compiled)
+    talker, quant = open_talker(folder, spec, manner)
+    predictor, predictor_quant = open_predictor(folder, spec, draft_tokens, manner)
     embeddings = TableEmbeddings(open_tables(folder), spec)
     return MlxModel(LanguageModel(spec, embeddings, talker, predictor), quant, predictor_quant)
 
 
-def open_talker(folder: Path, spec: Spec) -> tuple[MlxTalker, str]:
+def open_talker(folder: Path, spec: Spec, manner: MlxManner | None = None) -> tuple[MlxTalker, str]:
     """The talker of ``folder``, and what it was quantised to. Raises as `load` does."""
     weights, quant = open_stored(folder, TALKER_FILE, talker_shapes(spec))
-    return mlx_thread().call(lambda: MlxTalker(weights, spec)), quant
+    return mlx_thread().call(lambda: MlxTalker(weights, spec, manner or usual_manner())), quant
 
 
 def open_predictor(
-    folder: Path, spec: Spec, draft_tokens: int = 0, *, compiled: bool | None = None
+    folder: Path, spec: Spec, draft_tokens: int = 0, manner: MlxManner | None = None
 ) -> tuple[MlxPredictor, str]:
-    """The code predictor of ``folder``, and what it was quantised to. ``compiled``: where it
-    computes on a graphics processor, if not given. Raises as `load` does."""
+    """The code predictor of ``folder``, and what it was quantised to. Raises as `load` does."""
     weights, quant = open_stored(folder, PREDICTOR_FILE, predictor_shapes(spec))
     vectors = CodeVectors(open_tables(folder), spec)
 
     def made() -> MlxPredictor:
-        whole = on_graphics() if compiled is None else compiled
-        return MlxPredictor(MlxFrame(weights, vectors, spec), draft_tokens, compiled=whole)
+        how = manner or usual_manner()
+        frame = MlxFrame(weights, vectors, spec, wide=how.wide)
+        return MlxPredictor(frame, draft_tokens, compiled=how.compiled)
 
     return mlx_thread().call(made), quant
-
-
-def on_graphics() -> bool:
-    """MLX computes on a graphics processor."""
-    import mlx.core as mx
-
-    return mx.default_device() == mx.Device(mx.gpu)
 
 
 @dataclass(slots=True)
@@ -115,11 +129,11 @@ class MlxTalkerState:
 class MlxTalker:
     """The talker port."""
 
-    def __init__(self, weights: Checkpoint, spec: Spec) -> None:
+    def __init__(self, weights: Checkpoint, spec: Spec, manner: MlxManner) -> None:
         """In the thread of MLX."""
         import mlx.core as mx
 
-        file = MlxFile(weights)
+        file = MlxFile(weights, wide=manner.wide)
         self._spec = spec
         self._stack = MlxStack(file, TALKER_NAME, spec.talker)
         self._head = file.matrix("talker.codec_head")
@@ -244,11 +258,13 @@ class MlxPredictor:
 class MlxFrame:
     """What a frame of codes takes: the decoder, its input tables and its heads."""
 
-    def __init__(self, weights: Checkpoint, vectors: CodeVectors, spec: Spec) -> None:
+    def __init__(
+        self, weights: Checkpoint, vectors: CodeVectors, spec: Spec, *, wide: bool
+    ) -> None:
         """In the thread of MLX."""
         import mlx.core as mx
 
-        file = MlxFile(weights)
+        file = MlxFile(weights, wide=wide)
         self.groups, self.codes = spec.groups - 1, spec.codes
         self.stack = MlxStack(file, PREDICTOR_NAME, spec.predictor)
         self.heads = [file.matrix(f"{_PREFIX}.lm_head.{at}") for at in range(self.groups)]

@@ -35,16 +35,25 @@ def to_mlx(values: npt.NDArray[np.generic]) -> array:
 
 
 class MlxFile:
-    """Tensors of one converted decoder, as MLX multiplies with them."""
+    """Tensors of one converted decoder, as MLX multiplies with them.
 
-    def __init__(self, weights: Checkpoint) -> None:
+    ``wide``: all is computed in float32, and bfloat16 is widened for that (a quantised matrix stays
+    what it is); else in what is stored.
+    """
+
+    def __init__(self, weights: Checkpoint, *, wide: bool) -> None:
         self._weights = weights
+        self._wide = wide
         self.made: list[array] = []
         """Every array that was given out, to be computed at once."""
 
     def vector(self, name: str) -> array:
-        """A tensor as it is stored."""
+        """A tensor, in what is computed in; whole numbers as they are."""
+        import mlx.core as mx
+
         made = to_mlx(self._weights.stored(name))
+        if self._wide and made.dtype == mx.bfloat16:
+            made = made.astype(mx.float32)
         self.made.append(made)
         return made
 

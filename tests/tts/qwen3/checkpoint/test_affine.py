@@ -53,9 +53,7 @@ def test_codes_lie_one_behind_the_other_lowest_bit_first(bits: int) -> None:
 def test_a_row_of_one_value_is_that_value() -> None:
     for value in (0.0, -1.5, 3.0):
         stored = affine_quantize(np.full((1, GROUP), value, np.float32), 4)
-        back = affine_dequantize(
-            stored.values, from_bf16(stored.scales), from_bf16(stored.biases)
-        )
+        back = affine_dequantize(stored.values, from_bf16(stored.scales), from_bf16(stored.biases))
         assert (back == value).all()
 
 
@@ -65,7 +63,8 @@ def test_rows_that_do_not_divide_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "groups", "bits"), [(8, 1, 4), (12, 1, 6), (32, 2, 8), (8, 0, 0), (9, 1, 0), (64, 1, 0)]
+    ("words", "groups", "bits"),
+    [(8, 1, 4), (12, 1, 6), (32, 2, 8), (8, 0, 0), (9, 1, 0), (64, 1, 0)],
 )
 def test_bits_follow_from_shapes(words: int, groups: int, bits: int) -> None:
     assert bits_of(words, groups) == bits

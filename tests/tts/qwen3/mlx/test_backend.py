@@ -34,9 +34,7 @@ def test_what_it_has_nothing_like_is_refused(wished: Quants) -> None:
         MlxBackend().quant(wished)
 
 
-def test_it_needs_its_package(
-    monkeypatch: pytest.MonkeyPatch, tiny_qwen3, tmp_path: Path
-) -> None:
+def test_it_needs_its_package(monkeypatch: pytest.MonkeyPatch, tiny_qwen3, tmp_path: Path) -> None:
     folder = tiny_qwen3("0.6b-base")
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     backend = MlxBackend()
@@ -49,6 +47,4 @@ def test_it_needs_its_package(
 
 def test_a_device_by_name_is_refused(tiny_qwen3, tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="mlx@ane: MLX chooses its device itself"):
-        open_decoder(
-            tiny_qwen3("0.6b-base") / "speech_tokenizer", tmp_path, placement="mlx@ane"
-        )
+        open_decoder(tiny_qwen3("0.6b-base") / "speech_tokenizer", tmp_path, placement="mlx@ane")

@@ -102,9 +102,7 @@ def test_a_checkpoint_of_mlx_community_is_any_cores(tiny_qwen3: Tiny, tmp_path: 
     assert convert(given, "q8_0", converted=tmp_path / "converted").is_dir()
 
 
-def test_a_damaged_folder_says_what_is_wrong(
-    converted_qwen3: FolderOf, tmp_path: Path
-) -> None:
+def test_a_damaged_folder_says_what_is_wrong(converted_qwen3: FolderOf, tmp_path: Path) -> None:
     whole, folder = converted_qwen3(KIND, "mlx-6"), tmp_path / "copy"
     shutil.copytree(whole, folder)
     spec, file = read_spec(whole), folder / TALKER_FILE
@@ -124,14 +122,18 @@ def test_a_damaged_folder_says_what_is_wrong(
         open_stored(folder, TALKER_FILE, shapes)
     shutil.copy(whole / TALKER_FILE, file)
     with pytest.raises(CheckpointError, match="as config.json has it"):
-        open_stored(folder, TALKER_FILE, talker_shapes(read_spec(converted_qwen3("1.7b-base", "mlx-6"))))
+        open_stored(
+            folder, TALKER_FILE, talker_shapes(read_spec(converted_qwen3("1.7b-base", "mlx-6")))
+        )
 
 
 def test_rows_that_do_not_divide_name_what_can_be_taken() -> None:
     from s2s.tts.qwen3.mlx.quant import AFFINE_MIXES
     from s2s.tts.qwen3.mlx.weights import _check_groups
 
-    with pytest.raises(ConvertError, match="rows of 96 values .* set the quant to mlx-f32, mlx-bf16"):
+    with pytest.raises(
+        ConvertError, match="rows of 96 values .* set the quant to mlx-f32, mlx-bf16"
+    ):
         _check_groups({"a.weight": (4, 96)}, AFFINE_MIXES["mlx-4"])
     assert stored_shapes({"a.weight": (4, 128)}, AFFINE_MIXES["mlx-4"]) == {
         "a.weight": ("U32", (4, 16)),
