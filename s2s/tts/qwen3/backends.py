@@ -177,5 +177,6 @@ def backend_with(quant: str) -> Backend:
     for backend in BACKENDS:
         if quant.lower() in backend.quants:
             return backend
-    known = dict.fromkeys(name for backend in reversed(BACKENDS) for name in backend.quants)
+    ordered = sorted(BACKENDS, key=lambda backend: backend.name != "ggml")  # GGUF's own names first
+    known = dict.fromkeys(name for backend in ordered for name in backend.quants)
     raise ConvertError(f"unknown quant {quant!r}; known: {', '.join(known)}")

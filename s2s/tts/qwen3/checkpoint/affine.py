@@ -1,4 +1,4 @@
-"""Matrices in MLX's affine quantisation: groups of 64 values of a row, each with a scale and a bias.
+"""Matrices in MLX's affine quantisation: 64 values of a row share a scale and a bias.
 
 A value is ``scale * code + bias``; codes have 4, 6 or 8 bits (MLX has 2, 3 and 5 too) and lie one
 behind the other, lowest bit first, in 32-bit words. Scales and biases are bfloat16. Knows nothing

@@ -2,9 +2,9 @@
 
 Only the safetensors format is read: nothing in a checkpoint is ever executed. A file is mapped,
 not loaded, and a tensor is widened to float32 when it is asked for, bfloat16 included, so the
-largest model can be converted a few rows at a time. A matrix that MLX has quantised (``.scales`` and
-``.biases`` beside its ``.weight``, as in mlx-community's checkpoints) reads as what it stands for.
-Format: the safetensors README (8 bytes of
+largest model can be converted a few rows at a time. What MLX has written (mlx-community) reads as
+the official tensors do: a quantised matrix (``.scales`` and ``.biases`` beside its ``.weight``) as
+what it stands for, a convolution [out, in, kernel]. Format: the safetensors README (8 bytes of
 header length, a JSON header, raw little-endian data).
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import mmap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -26,7 +26,8 @@ from s2s.core.arrays import Floats
 from s2s.core.untyped import is_list, is_object
 from s2s.tts.qwen3.checkpoint.affine import GROUP, AffineRows, affine_dequantize, bits_of
 from s2s.tts.qwen3.checkpoint.fields import RESTORE, read_object
-from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
+from s2s.tts.qwen3.checkpoint.language_shapes import language_model_shapes
+from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.errors import CheckpointError, WeightError
 
 _STORED = {
@@ -55,6 +56,8 @@ class _Entry:
     shape: tuple[int, ...]
     start: int
     end: int
+    turned: bool = False
+    """A convolution in MLX's order: [out, kernel, in]."""
 
 
 class Checkpoint:
@@ -86,7 +89,7 @@ class Checkpoint:
         """Its shape. Raises CheckpointError for a name that is not there."""
         entry = self._entry(name)
         if entry.dtype != _PACKED:
-            return entry.shape
+            return tuple(entry.shape[at] for at in (0, 2, 1)) if entry.turned else entry.shape
         return entry.shape[0], self._groups(entry)[0].shape[1] * GROUP
 
     def dtype(self, name: str) -> str:
@@ -119,11 +122,13 @@ class Checkpoint:
         if hasattr(mmap, "MADV_DONTNEED"):  # the file's own pages are not needed beside the copy
             first = entry.start // mmap.PAGESIZE * mmap.PAGESIZE
             entry.pages.madvise(mmap.MADV_DONTNEED, first, entry.end - first)
-        return whole
+        return np.ascontiguousarray(whole.swapaxes(1, 2)) if entry.turned else whole
 
     def rows(self, name: str, start: int, stop: int) -> Floats:
         """A part of a tensor along its first axis: float32 [stop - start, ...]."""
         entry = self._entry(name)
+        if entry.turned:
+            return self.load(name)[start:stop]
         if entry.dtype == _PACKED:
             return self._widened(entry, slice(start, stop))
         row = prod(entry.shape[1:])
@@ -195,54 +200,6 @@ def open_checkpoint(folder: Path, spec: Spec) -> Checkpoint:
     return checkpoint
 
 
-def language_model_shapes(spec: Spec) -> dict[str, tuple[int, ...]]:
-    """Every tensor of talker, text front end and code predictor, with its shape."""
-    hidden, small = spec.talker.hidden, spec.predictor.hidden
-    inner = spec.text_hidden
-    predictor = "talker.code_predictor"
-    shapes: dict[str, tuple[int, ...]] = {
-        "talker.model.text_embedding.weight": (spec.text_vocabulary, inner),
-        "talker.model.codec_embedding.weight": (spec.talker.vocabulary, hidden),
-        "talker.codec_head.weight": (spec.talker.vocabulary, hidden),
-        "talker.text_projection.linear_fc1.weight": (inner, inner),
-        "talker.text_projection.linear_fc1.bias": (inner,),
-        "talker.text_projection.linear_fc2.weight": (hidden, inner),
-        "talker.text_projection.linear_fc2.bias": (hidden,),
-    }
-    shapes |= _decoder_shapes("talker.model", spec.talker)
-    shapes |= _decoder_shapes(f"{predictor}.model", spec.predictor)
-    for group in range(spec.groups - 1):
-        shapes[f"{predictor}.model.codec_embedding.{group}.weight"] = (spec.codes, hidden)
-        shapes[f"{predictor}.lm_head.{group}.weight"] = (spec.codes, small)
-    if spec.projected:
-        shapes[f"{predictor}.small_to_mtp_projection.weight"] = (small, hidden)
-        shapes[f"{predictor}.small_to_mtp_projection.bias"] = (small,)
-    return shapes
-
-
-def _decoder_shapes(prefix: str, spec: DecoderSpec) -> dict[str, tuple[int, ...]]:
-    query, key = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
-    layer: dict[str, tuple[int, ...]] = {
-        "input_layernorm": (spec.hidden,),
-        "post_attention_layernorm": (spec.hidden,),
-        "self_attn.q_proj": (query, spec.hidden),
-        "self_attn.k_proj": (key, spec.hidden),
-        "self_attn.v_proj": (key, spec.hidden),
-        "self_attn.o_proj": (spec.hidden, query),
-        "self_attn.q_norm": (spec.head_dim,),
-        "self_attn.k_norm": (spec.head_dim,),
-        "mlp.gate_proj": (spec.intermediate, spec.hidden),
-        "mlp.up_proj": (spec.intermediate, spec.hidden),
-        "mlp.down_proj": (spec.hidden, spec.intermediate),
-    }
-    shapes = {
-        f"{prefix}.layers.{at}.{name}.weight": shape
-        for at in range(spec.layers)
-        for name, shape in layer.items()
-    }
-    return shapes | {f"{prefix}.norm.weight": (spec.hidden,)}
-
-
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
@@ -294,11 +251,15 @@ def _read_header(file: Path) -> dict[str, _Entry]:
         raise CheckpointError(f"{file} is not a safetensors file: {error}; {_FETCH}") from error
     if not is_object(header):
         raise CheckpointError(f"{file} is not a safetensors file; {_FETCH}")
-    header.pop("__metadata__", None)
+    marks = header.pop("__metadata__", None)
     entries = {
         name: _read_entry(file, pages, data, 8 + length, name, value)
         for name, value in header.items()
     }
+    if is_object(marks) and marks.get("format") == "mlx":
+        entries = {
+            name: replace(entry, turned=len(entry.shape) == 3) for name, entry in entries.items()
+        }
     _check_apart(file, entries)
     return entries
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from s2s.core.untyped import is_object
+from s2s.tts.qwen3.checkpoint.affine import GROUP
 from s2s.tts.qwen3.checkpoint.fields import Config, Fields, read_object
 from s2s.tts.qwen3.errors import SpecError
 from s2s.tts.qwen3.sampling import Sampling
@@ -293,8 +295,22 @@ def _check_family(read: Fields) -> None:
             "take one of them",
         )
     for key in ("quantization_config", "quantization"):
-        if read.has(key):
-            read.refuse(key, "is set: only unquantised weights are read", "give the original")
+        if read.has(key) and not _is_affine(read.config[key]):
+            read.refuse(
+                key,
+                f"is set: of quantised weights only MLX's affine groups of {GROUP} are read",
+                "give the original",
+            )
+
+
+def _is_affine(quantization: object) -> bool:
+    """Weights are quantised as MLX does it if nothing else is said; with how many bits, their
+    shapes say."""
+    if not is_object(quantization):
+        return False
+    return (
+        quantization.get("group_size") == GROUP and quantization.get("mode", "affine") == "affine"
+    )
 
 
 def _control_ids(read: Fields, inner: Fields, counts: tuple[int, int, int]) -> ControlIds:

@@ -22,8 +22,9 @@ from s2s.tts.qwen3.checkpoint.affine import GROUP, AffineRows, affine_quantize, 
 from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import CONVERT_AGAIN
 from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
+from s2s.tts.qwen3.checkpoint.language_shapes import language_model_shapes
 from s2s.tts.qwen3.checkpoint.quant import MIXES
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, language_model_shapes
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
 from s2s.tts.qwen3.errors import CheckpointError, ConvertError

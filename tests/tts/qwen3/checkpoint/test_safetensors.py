@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, language_model_shapes, open_checkpoint
+from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.errors import CheckpointError
 
@@ -74,9 +74,6 @@ def test_several_files_with_an_index_are_one_checkpoint(tmp_path: Path) -> None:
 
 
 def test_a_missing_tensor_is_named(copy: Path) -> None:
-    spec = read_spec(copy)
-    names = language_model_shapes(spec)
-    assert len(names) == len(set(names)) > 80
     with pytest.raises(CheckpointError, match=r"codec_head\.weight missing"):
         Checkpoint(copy / "model.safetensors").require({"talker2.codec_head.weight": (1,)})
 

@@ -97,6 +97,11 @@ def test_a_checkpoint_of_mlx_community_is_any_cores(tiny_qwen3: Tiny, tmp_path: 
     np.testing.assert_array_equal(stored.rows(NAME, 3, 9), whole[3:9])
     np.testing.assert_array_equal(stored.take(NAME, np.array([5, 0])), whole[[5, 0]])
     assert 0 < np.abs(whole - official.load(NAME)).max() < 0.02
+    for name in (name for name in official.names if official.load(name).ndim == 3):
+        assert stored.shape(name) == official.shape(name)
+        np.testing.assert_array_equal(
+            stored.load(name), from_bf16(to_bf16(official.load(name))).reshape(stored.shape(name))
+        )
     folder = convert(given, "mlx-4", converted=tmp_path / "converted")
     assert Checkpoint(folder / TALKER_FILE).affine(NAME) is not None
     assert convert(given, "q8_0", converted=tmp_path / "converted").is_dir()
@@ -121,7 +126,7 @@ def test_a_damaged_folder_says_what_is_wrong(converted_qwen3: FolderOf, tmp_path
     with pytest.raises(CheckpointError, match=r"talker.safetensors is missing"):
         open_stored(folder, TALKER_FILE, shapes)
     shutil.copy(whole / TALKER_FILE, file)
-    with pytest.raises(CheckpointError, match="as config.json has it"):
+    with pytest.raises(CheckpointError, match=r"as config\.json has it"):
         open_stored(
             folder, TALKER_FILE, talker_shapes(read_spec(converted_qwen3("1.7b-base", "mlx-6")))
         )
@@ -132,7 +137,7 @@ def test_rows_that_do_not_divide_name_what_can_be_taken() -> None:
     from s2s.tts.qwen3.mlx.weights import _check_groups
 
     with pytest.raises(
-        ConvertError, match="rows of 96 values .* set the quant to mlx-f32, mlx-bf16"
+        ConvertError, match=r"rows of 96 values .* set the quant to mlx-f32, mlx-bf16"
     ):
         _check_groups({"a.weight": (4, 96)}, AFFINE_MIXES["mlx-4"])
     assert stored_shapes({"a.weight": (4, 128)}, AFFINE_MIXES["mlx-4"]) == {
