@@ -81,7 +81,9 @@ def test_a_backend_takes_the_nearest_quantisation_it_has() -> None:
         quant_on(native, Quants("bf16"))
     with pytest.raises(BackendError, match=r"onnx has nothing like bf16; it has .*; take ggml"):
         quant_on(onnx, Quants("bf16"))
-    with pytest.raises(ConvertError, match=r"unknown quant 'q3'; known: f32, bf16, .*, int4-128, mlx-f32"):
+    with pytest.raises(
+        ConvertError, match=r"unknown quant 'q3'; known: f32, bf16, .*, int4-128, mlx-f32"
+    ):
         available(Quants("q3"))
 
 

@@ -100,6 +100,8 @@ def _unpack(values: Words, bits: int) -> npt.NDArray[np.uint8]:
     if bits == 8:
         return raw
     if bits == 4:
-        return np.stack([raw & 15, raw >> 4], axis=2).reshape(len(raw), -1)
+        codes = np.empty((len(raw), 2 * raw.shape[1]), np.uint8)
+        codes[:, 0::2], codes[:, 1::2] = raw & 15, raw >> 4
+        return codes
     single = np.unpackbits(raw, axis=1, bitorder="little").reshape(len(raw), -1, bits)
     return np.packbits(single, axis=2, bitorder="little")[..., 0]

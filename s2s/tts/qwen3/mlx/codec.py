@@ -151,7 +151,7 @@ def _put(values: Wide) -> array:
 
 
 def _matrix(weight: Wide, bias: Wide | None = None) -> _Matrix:
-    return _Matrix(_put(weight), _put(np.zeros(weight.shape[1]) if bias is None else bias))
+    return _Matrix(_put(weight), _put(0 * weight[0] if bias is None else bias))
 
 
 def _taps(conv: Convolution, dilation: int = 1, groups: int = 1) -> _Taps:

@@ -131,7 +131,8 @@ class MlxStack:
         caches with them; those that were given stay as they are."""
         import mlx.core as mx
 
-        eps, x, after = self._spec.rms_norm_eps, x.astype(self.dtype)[None], []
+        eps, x = self._spec.rms_norm_eps, x.astype(self.dtype)[None]
+        after: Caches = []
         for layer, cache in zip(self._layers, caches, strict=True):
             normed = mx.fast.rms_norm(x, layer.attention_norm, eps)
             mixed, cache = self._attend(layer, normed, cache, start)

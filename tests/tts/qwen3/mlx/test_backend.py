@@ -12,6 +12,19 @@ from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.codec.open import open_decoder
 from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.mlx.backend import MlxBackend
+from tests.support.other_voices import check_voice
+from tests.tts.qwen3.mlx.in_mlx import in_mlx
+
+CHECKS = {
+    "stopped", "speaks after it was stopped", "sounds", "as ggml's in f32", "not missing",
+    "available", "parity in f32", "parity in eight bits",
+}  # fmt: skip
+
+
+@pytest.mark.voices
+@pytest.mark.timeout(2400)
+def test_a_whole_model_speaks(tmp_path: Path) -> None:
+    assert check_voice(in_mlx("speak"), tmp_path) == dict.fromkeys(CHECKS, True)
 
 
 @pytest.mark.parametrize(
