@@ -134,6 +134,8 @@ def _qwen3(store: Store) -> Finding:
         f"{name}: {speed.real_time:.2f}, {speed.conditions}" for name, speed in found.speeds.items()
     )
     measured = f" (of real time here: {speeds})" if speeds else ""
+    if not found.kernel and "mlx" in found.cores:
+        return Finding("ok", f"qwen3: computed by MLX{measured}")
     if not found.kernel:
         what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
         return Finding("warning", what, found.remedy)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from s2s.tts.qwen3.backends import BACKENDS
 from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
 from s2s.tts.qwen3.checkpoint.hub import PUBLISHED, PUBLISHED_SPEAKERS, local
 from s2s.tts.qwen3.checkpoint.spec import Kind, read_spec
@@ -24,15 +25,18 @@ class Diagnosis:
     """What to do when there is none; else ""."""
     speeds: Mapping[str, Speed]
     """By model and how it is run, where that was measured here."""
+    cores: tuple[str, ...] = ()
+    """Those that can be had here, likeliest fastest first."""
 
 
 def diagnose(home: Path) -> Diagnosis:
     """Looks, computes nothing."""
     speeds = CalibrationCache(home / CALIBRATION_FILE).speeds()
+    cores = tuple(backend.name for backend in BACKENDS if backend.missing() is None)
     try:
-        return Diagnosis(described(home / KERNEL_FOLDER), "", speeds)
+        return Diagnosis(described(home / KERNEL_FOLDER), "", speeds, cores)
     except KernelError as error:
-        return Diagnosis("", str(error), speeds)
+        return Diagnosis("", str(error), speeds, cores)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ from s2s.tts.qwen3.checkpoint.spec import Kind
 from s2s.tts.qwen3.diagnosis import diagnose, foresee
 from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.folders import CALIBRATION_FILE, KERNEL_FOLDER
+from s2s.tts.qwen3.ggml.backend import GgmlBackend
+from s2s.tts.qwen3.mlx.backend import MlxBackend
+from s2s.tts.qwen3.native.backend import NativeBackend
+from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
 
 def test_a_machine_without_a_kernel_is_told_how_to_get_one(
@@ -32,6 +36,14 @@ def test_a_machine_without_a_kernel_is_told_how_to_get_one(
     monkeypatch.setattr(diagnosis, "described", lambda _: "kernel installed, level avx2")
     assert diagnose(tmp_path).kernel == "kernel installed, level avx2"
     assert diagnose(tmp_path).remedy == ""
+
+
+def test_it_says_which_cores_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (NativeBackend, GgmlBackend):
+        monkeypatch.setattr(kind, "missing", lambda _: "not here")
+    for kind in (OnnxBackend, MlxBackend):
+        monkeypatch.setattr(kind, "missing", lambda _: None)
+    assert set(diagnose(tmp_path).cores) == {"onnx", "mlx"}
 
 
 def test_what_was_measured_here_is_shown(tmp_path: Path) -> None:
