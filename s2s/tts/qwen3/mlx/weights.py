@@ -87,7 +87,7 @@ class MlxWeights:
         )
         files: list[NewFile] = []
         for name, shapes, mix in parts:
-            _check_groups(shapes, mix)
+            check_groups(shapes, mix)
             nbytes = sum(_nbytes(shape, mix) for shape in shapes.values())
             files.append(NewFile(name, nbytes, partial(_write, name, shapes, mix, material)))
         return [*files, gguf_file(tables, self.talker, material.source)]
@@ -166,7 +166,8 @@ def _marks(path: Path) -> Mapping[str, object]:
     return marks if is_object(marks) else {}
 
 
-def _check_groups(shapes: dict[str, Shape], mix: AffineMix) -> None:
+def check_groups(shapes: dict[str, Shape], mix: AffineMix) -> None:
+    """Raise ConvertError unless every row of a matrix divides into groups."""
     for name, shape in shapes.items():
         if not mix.whole and len(shape) == 2 and shape[1] % GROUP:
             able = ", ".join(each.name for each in AFFINE_MIXES.values() if each.whole)

@@ -15,10 +15,12 @@ from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.errors import CheckpointError, ConvertError
+from s2s.tts.qwen3.mlx.quant import AFFINE_MIXES
 from s2s.tts.qwen3.mlx.weights import (
     PREDICTOR_FILE,
     TALKER_FILE,
     MlxWeights,
+    check_groups,
     open_stored,
     predictor_shapes,
     stored_shapes,
@@ -133,13 +135,10 @@ def test_a_damaged_folder_says_what_is_wrong(converted_qwen3: FolderOf, tmp_path
 
 
 def test_rows_that_do_not_divide_name_what_can_be_taken() -> None:
-    from s2s.tts.qwen3.mlx.quant import AFFINE_MIXES
-    from s2s.tts.qwen3.mlx.weights import _check_groups
-
     with pytest.raises(
         ConvertError, match=r"rows of 96 values .* set the quant to mlx-f32, mlx-bf16"
     ):
-        _check_groups({"a.weight": (4, 96)}, AFFINE_MIXES["mlx-4"])
+        check_groups({"a.weight": (4, 96)}, AFFINE_MIXES["mlx-4"])
     assert stored_shapes({"a.weight": (4, 128)}, AFFINE_MIXES["mlx-4"]) == {
         "a.weight": ("U32", (4, 16)),
         "a.scales": ("BF16", (4, 2)),
