@@ -35,11 +35,13 @@ class OtherVoice:
     """What its program does; "hear" for a recogniser."""
     without: Sequence[str] = ()
     """Packages that are installed without what they need, which is larger than their use here."""
+    programs: Path = PROGRAMS
+    """Where its program is; a library's own tests have theirs beside them."""
 
     @property
     def program(self) -> Path:
         """Speaks, or hears, with the library itself on a small model, and says what came of it."""
-        return PROGRAMS / f"{self.does}_{self.name.replace('-', '_')}.py"
+        return self.programs / f"{self.does}_{self.name.replace('-', '_')}.py"
 
 
 def check_voice(voice: OtherVoice, folder: Path) -> Mapping[str, object]:

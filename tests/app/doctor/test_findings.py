@@ -155,7 +155,6 @@ def test_qwen3_says_what_computes_it(
     settings: Config, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from s2s.tts import qwen3
-    from s2s.tts.qwen3.mlx.backend import MlxBackend
 
     chosen = replace(settings, tts=replace(settings.tts, backend="qwen3"))
     monkeypatch.setattr(registry, "missing", lambda _: ())
@@ -179,7 +178,8 @@ def test_qwen3_says_what_computes_it(
     (found,) = [f for f in problems(chosen, store) if "kernel" in f.what]
     assert found.state == "warning"
     assert "install one" in found.remedy
-    monkeypatch.setattr(MlxBackend, "missing", lambda _: None)
+    mlx = next(backend for backend in qwen3.BACKENDS if backend.name == "mlx")
+    monkeypatch.setattr(type(mlx), "missing", lambda _: None)
     (found,) = [f for f in doctor.findings(chosen, store) if "by MLX" in f.what]
     assert (found.state, found.what.partition(" (")[0]) == ("ok", "qwen3: computed by MLX")
 

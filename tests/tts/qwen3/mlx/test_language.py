@@ -1,5 +1,5 @@
 """Talker and predictor on MLX against the official package and the reference backend, on tiny
-models of all five kinds: tests/voices/language_qwen3_mlx.py, in MLX itself."""
+models of all five kinds: `language_qwen3_mlx.py`, in MLX itself."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from s2s.tts.qwen3.mlx.weights import (
     stored_shapes,
     talker_shapes,
 )
-from tests.support.mlx_community import write_mlx_community
+from tests.tts.qwen3.mlx_community import write_mlx_community
 
 KIND = "0.6b-base"
 NAME = "talker.model.layers.0.mlp.gate_proj.weight"
