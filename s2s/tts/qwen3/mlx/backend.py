@@ -23,11 +23,11 @@ from s2s.tts.qwen3.errors import BackendError
 from s2s.tts.qwen3.interfaces import PredictorState, State, Talker
 from s2s.tts.qwen3.mlx.codec import MlxCodecDecoder
 from s2s.tts.qwen3.mlx.language import open_predictor, open_talker
-from s2s.tts.qwen3.mlx.quant import AFFINE_MIXES
+from s2s.tts.qwen3.mlx.quant import AFFINE_MIXES, DEFAULT_MIX
 from s2s.tts.qwen3.mlx.weights import MlxWeights
 
 _IN_PLACE_OF = {
-    "q4_k_m": "mlx-6",
+    "q4_k_m": DEFAULT_MIX,
     "q5_k_m": "mlx-6",
     "q6_k": "mlx-8",
     "q8_0": "mlx-8",
