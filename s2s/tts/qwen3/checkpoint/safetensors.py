@@ -109,6 +109,8 @@ class Checkpoint:
         scales, biases = self._groups(entry)
         if scales.dtype != "BF16" or biases.dtype != "BF16":
             return None
+        for each in (scales, biases):
+            _widen(each, each.start, each.end)  # raises for what is no number
         arrays = (self.stored(each.name) for each in (entry, scales, biases))
         values, scale, bias = arrays
         return AffineRows(values.astype(np.uint32), scale.astype(np.uint16), bias.astype(np.uint16))

@@ -170,7 +170,9 @@ class MlxTalker:
     def _feed(self, state: MlxTalkerState, embeddings: Floats, stop: int) -> TalkerOutput:
         import mlx.core as mx
 
-        caches = state.caches or self._stack.new_caches(_STEP)
+        # Nothing else may hold the memory while it is computed: MLX writes in place then, and
+        # copies all of it otherwise.
+        caches, state.caches = state.caches or self._stack.new_caches(_STEP), None
         room = state.room or _STEP
         if stop > room:
             room = -(-stop // _STEP) * _STEP

@@ -13,7 +13,7 @@ import pytest
 
 from s2s.tts.qwen3.checkpoint.safetensors import Checkpoint, open_checkpoint
 from s2s.tts.qwen3.checkpoint.spec import read_spec
-from s2s.tts.qwen3.errors import CheckpointError
+from s2s.tts.qwen3.errors import CheckpointError, WeightError
 
 Tiny = Callable[[str], Path]
 
@@ -130,3 +130,63 @@ def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "pytorch_model.bin").write_bytes(b"x")
     with pytest.raises(CheckpointError, match=r"only safetensors.*pytorch_model\.bin"):
         Checkpoint(tmp_path)
+
+
+def packed(path: Path, **changed: tuple[str, list[int], bytes]) -> Path:
+    """A matrix of MLX's in four bits, [2, 64]: code 1 everywhere, scale 2, bias 1."""
+    tensors = {
+        "a.weight": ("U32", [2, 8], np.full(16, 0x11111111, np.uint32).tobytes()),
+        "a.scales": ("BF16", [2, 1], np.full(2, 0x4000, np.uint16).tobytes()),
+        "a.biases": ("BF16", [2, 1], np.full(2, 0x3F80, np.uint16).tobytes()),
+    }
+    return write(path / "packed.safetensors", {**tensors, **changed})
+
+
+def test_a_matrix_that_mlx_quantised_reads_as_what_it_stands_for(tmp_path: Path) -> None:
+    weights = Checkpoint(packed(tmp_path))
+    assert (weights.shape("a.weight"), weights.dtype("a.weight")) == ((2, 64), "U32")
+    assert (weights.load("a.weight") == 3).all()
+    assert weights.rows("a.weight", 1, 2).shape == (1, 64)
+    assert weights.affine("a.scales") is None
+    weights.require({"a.weight": (2, 64)})
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"a.scales": ("BF16", [1, 2], b"\0\0\0\0")}, "only those in MLX's affine groups of 64"),
+        ({"a.biases": ("U32", [2, 1], bytes(8))}, "only those in MLX's affine groups of 64"),
+        ({"a.weight": ("U32", [2, 20], bytes(160))}, "only those in MLX's affine groups of 64"),
+        ({"a.weight": ("U32", [16], bytes(64))}, "only those in MLX's affine groups of 64"),
+        ({"b.weight": ("U32", [2, 8], bytes(64))}, r"b\.scales is missing"),
+    ],
+)
+def test_other_matrices_of_whole_numbers_are_refused(
+    changed: dict[str, tuple[str, list[int], bytes]], says: str, tmp_path: Path
+) -> None:
+    name = "b.weight" if "b.weight" in changed else "a.weight"
+    weights = Checkpoint(packed(tmp_path, **changed))
+    for read in (weights.load, weights.shape, weights.affine):
+        with pytest.raises(CheckpointError, match=says):
+            read(name)
+
+
+def test_a_scale_that_is_no_number_is_named(tmp_path: Path) -> None:
+    infinite = np.full(2, 0x7F80, np.uint16).tobytes()
+    weights = Checkpoint(packed(tmp_path, **{"a.scales": ("BF16", [2, 1], infinite)}))
+    for read in (weights.load, weights.affine):
+        with pytest.raises(WeightError, match=r"a\.scales"):
+            read("a.weight")
+
+
+def test_a_convolution_that_mlx_wrote_is_turned(tmp_path: Path) -> None:
+    values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    path = write(tmp_path / "a.safetensors", {"conv": ("F32", [2, 3, 4], values.tobytes())})
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    text = b'{"__metadata__": {"format": "mlx"}, ' + raw[9 : 8 + length]
+    path.write_bytes(len(text).to_bytes(8, "little") + text + raw[8 + length :])
+    weights = Checkpoint(path)
+    assert weights.shape("conv") == (2, 4, 3)
+    np.testing.assert_array_equal(weights.load("conv"), values.swapaxes(1, 2))
+    np.testing.assert_array_equal(weights.rows("conv", 1, 2), values.swapaxes(1, 2)[1:])
