@@ -55,7 +55,9 @@ def add_actions(bench: argparse.ArgumentParser, common: argparse.ArgumentParser)
     )
     parity.add_argument("source", help="official checkpoint: folder, name or hub id")
     parity.add_argument(
-        "--quants", default="f32,bf16,q8_0,q6_k,q5_k_m,q4_k_m", help="QUANT or BACKEND:QUANT, ..."
+        "--quants",
+        default="f32,bf16,q8_0,q6_k,q5_k_m,q4_k_m",
+        help="QUANT or BACKEND:QUANT, ...; or all: every one of every core that is here",
     )
     parity.add_argument("--frames", type=int, default=24, help="frames compared")
     parity.add_argument("--trace", action="store_true", help="compare tensor by tensor instead")
@@ -105,10 +107,19 @@ def _conversation(options: argparse.Namespace, config: Config, store: Store) -> 
 def _parity(options: argparse.Namespace, store: Store) -> int:
     """1 when float32 is among the quants and does not agree."""
     from s2s.bench.conditions import Conditions
-    from s2s.tts.qwen3 import RANDOM_WEIGHTS, open_parity, quality_table, trace_table
+    from s2s.tts.qwen3 import (
+        BACKENDS,
+        RANDOM_WEIGHTS,
+        open_parity,
+        quality_table,
+        trace_table,
+    )
 
     parity = open_parity(options.source, store.root, options.threads, trace=options.trace)
-    quants = options.quants.split(",")
+    quants: list[str] = options.quants.split(",")
+    if quants == ["all"]:
+        here = [backend for backend in BACKENDS if backend.missing() is None]
+        quants = [f"{backend.name}:{quant}" for backend in here for quant in backend.quants]
     conditions = {"source": options.source, "threads": options.threads, **asdict(Conditions.here())}
     if options.trace:
         traces = [parity.trace(quant, options.tolerance) for quant in quants]
@@ -120,7 +131,7 @@ def _parity(options: argparse.Namespace, store: Store) -> int:
     print(quality_table(rows))
     print(RANDOM_WEIGHTS)
     print(json.dumps({"quants": [asdict(row) for row in rows], **conditions}))
-    return 1 if any(row.name == "f32" and row.predictor < 1 for row in rows) else 0
+    return 1 if any(row.name.endswith("f32") and row.predictor < 1 for row in rows) else 0
 
 
 def _random(count: int, first: int, jobs: int) -> int:

@@ -44,6 +44,24 @@ def test_float32_that_does_not_agree_is_a_failure(
     assert cli.main(["bench", "parity", "0.6b-base", "--quants", "f32"]) == code
 
 
+def test_all_are_those_of_the_cores_that_are_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def quality(quants: list[str], frames: int) -> list[SimpleNamespace]:
+        asked.extend(quants)
+        return [SimpleNamespace(name=each, predictor=0.5) for each in quants]
+
+    monkeypatch.setattr(qwen3, "open_parity", lambda *_, **__: SimpleNamespace(quality=quality))
+    monkeypatch.setattr(qwen3, "quality_table", lambda rows: "a table")
+    monkeypatch.setattr("s2s.bench.commands.asdict", lambda each: {})
+    for backend in qwen3.BACKENDS:
+        here = None if backend.name in ("ggml", "mlx") else "not here"
+        monkeypatch.setattr(type(backend), "missing", lambda _, here=here: here)
+    assert cli.main(["bench", "parity", "0.6b-base", "--quants", "all"]) == 1
+    assert {name.partition(":")[0] for name in asked} == {"ggml", "mlx"}
+    assert {"ggml:q4_k_m", "ggml:f32", "mlx:mlx-6", "mlx:mlx-f32"} <= set(asked)
+
+
 def test_a_conversation_that_went_wrong_is_told_with_its_number(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
