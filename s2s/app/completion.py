@@ -166,15 +166,10 @@ def _places(found: Completions, files: str, words: str) -> list[str]:
     ]
 
 
-def _bash(found: Completions) -> str:
-    files = 'COMPREPLY+=($(compgen -f -- "$now")); compopt -o filenames'
-    words = 'COMPREPLY+=($(compgen -W "{}" -- "$now"))'
-    lines = [
-        "# bash completion for s2s, written by: python -m s2s completion bash",
-        "_s2s() {",
-        "    local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} place= word",
-        "    COMPREPLY=()",
-        '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+def _cases(found: Completions, files: str, words: str) -> list[str]:
+    """The rest of the function in bash or zsh, from inside of its loop over `$word`: finds the
+    place, and completes `$now` there."""
+    return [
         '        case "$place/$word" in',
         f'            {_patterns(found)}) place="$place/$word" ;;',
         "        esac",
@@ -189,6 +184,19 @@ def _bash(found: Completions) -> str:
         *_places(found, files, words),
         "    esac",
         "}",
+    ]
+
+
+def _bash(found: Completions) -> str:
+    files = 'COMPREPLY+=($(compgen -f -- "$now")); compopt -o filenames'
+    words = 'COMPREPLY+=($(compgen -W "{}" -- "$now"))'
+    lines = [
+        "# bash completion for s2s, written by: python -m s2s completion bash",
+        "_s2s() {",
+        "    local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} place= word",
+        "    COMPREPLY=()",
+        '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+        *_cases(found, files, words),
         "complete -F _s2s s2s",
     ]
     return "\n".join(lines) + "\n"
@@ -201,20 +209,7 @@ def _zsh(found: Completions) -> str:
         "_s2s() {",
         '    local now="${words[CURRENT]}" before="${words[CURRENT-1]}" place="" word',
         '    for word in "${(@)words[2,CURRENT-1]}"; do',
-        '        case "$place/$word" in',
-        f'            {_patterns(found)}) place="$place/$word" ;;',
-        "        esac",
-        "    done",
-        '    case "$place $before" in',
-        *_values(found, "_files", "compadd -- {}"),
-        "    esac",
-        '    case "$now" in',
-        f"        --*.*) compadd -- {' '.join(found.settings)}; return ;;",
-        "    esac",
-        '    case "$place" in',
-        *_places(found, "_files", "compadd -- {}"),
-        "    esac",
-        "}",
+        *_cases(found, "_files", "compadd -- {}"),
         'if [ "${funcstack[1]}" = "_s2s" ]; then _s2s "$@"; else compdef _s2s s2s; fi',
     ]
     return "\n".join(lines) + "\n"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
-from s2s.core.audio import Resampler
 from s2s.core.clock import Clock, SystemClock
 from s2s.tts.base import (
     AudioChunk,
@@ -18,6 +16,7 @@ from s2s.tts.base import (
     Synthesizer,
     TtsError,
 )
+from s2s.tts.tempo import at_rate
 
 log = logging.getLogger(__name__)
 
@@ -153,17 +152,7 @@ class SpareVoice:
         able, rate_hz = self._spare.capabilities, self._main.capabilities.sample_rate_hz
         spoken = language if language in able.languages else None
         chunks = self._spare.synthesize(text, language=spoken, stop=stop)
-        if able.sample_rate_hz == rate_hz:
-            yield from chunks
-            return
-        resampler = Resampler(able.sample_rate_hz, rate_hz)
-        last = None
-        for chunk in chunks:
-            yield replace(chunk, samples=resampler.push(chunk.samples))
-            last = chunk.spoken_chars
-        rest = resampler.flush()
-        if len(rest):
-            yield AudioChunk(rest, last)
+        yield from at_rate(chunks, able.sample_rate_hz, rate_hz)
 
 
 class SpareVoiceBehindLoader(SpareVoice):

@@ -1,8 +1,9 @@
-"""Speech at another pace and the same pitch, as it comes. Knows nothing about models.
+"""Speech at another pace and the same pitch, or at another sample rate, as it comes. Knows nothing
+about models.
 
-WSOLA (Verhelst and Roelands, ICASSP 1993): windows of sound overlap-added at a constant step are
-taken from the input at another one, each from the place nearby where it best continues what is
-there. Any split into chunks gives the same samples.
+Pace by WSOLA (Verhelst and Roelands, ICASSP 1993): windows of sound overlap-added at a constant
+step are taken from the input at another one, each from the place nearby where it best continues
+what is there. Any split into chunks gives the same samples.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from s2s.core.audio import Block, empty
+from s2s.core.audio import Block, Resampler, empty
 from s2s.core.audio.manner import PLAIN_MANNER, SpeakingManner
 from s2s.tts.base import AudioChunk
 from s2s.tts.level import amplify
@@ -49,6 +50,22 @@ def paced(
     finally:
         if isinstance(chunks, Generator):
             chunks.close()
+
+
+def at_rate(chunks: Iterable[AudioChunk], rate_hz: int, wanted_hz: int) -> Iterator[AudioChunk]:
+    """`chunks` of `rate_hz` samples a second, at `wanted_hz`: of the same length, and each as far
+    in the text as it was."""
+    if rate_hz == wanted_hz:
+        yield from chunks
+        return
+    resampler = Resampler(rate_hz, wanted_hz)
+    last = None
+    for chunk in chunks:
+        yield replace(chunk, samples=resampler.push(chunk.samples))
+        last = chunk.spoken_chars
+    rest = resampler.flush()
+    if len(rest):
+        yield AudioChunk(rest, last)
 
 
 def _louder(samples: Block, gain_db: float) -> Block:

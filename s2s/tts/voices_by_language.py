@@ -8,9 +8,8 @@ pace, load more languages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from s2s.core.audio import Resampler
 from s2s.tts.base import (
     AudioChunk,
     Capabilities,
@@ -21,6 +20,7 @@ from s2s.tts.base import (
     Synthesizer,
     WrittenText,
 )
+from s2s.tts.tempo import at_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,18 +176,8 @@ class VoicesByLanguage:
     def _at_one_rate(
         self, chunks: Iterator[AudioChunk], speaker: Synthesizer
     ) -> Iterator[AudioChunk]:
-        rate_hz = speaker.capabilities.sample_rate_hz
-        if rate_hz == self._capabilities.sample_rate_hz:
-            yield from chunks
-            return
-        resampler = Resampler(rate_hz, self._capabilities.sample_rate_hz)
-        last = None
-        for chunk in chunks:
-            yield replace(chunk, samples=resampler.push(chunk.samples))
-            last = chunk.spoken_chars
-        rest = resampler.flush()
-        if len(rest):
-            yield AudioChunk(rest, last)
+        rate_hz, wanted_hz = speaker.capabilities.sample_rate_hz, self._capabilities.sample_rate_hz
+        return at_rate(chunks, rate_hz, wanted_hz)
 
 
 @dataclass(frozen=True, slots=True)

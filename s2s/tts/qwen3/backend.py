@@ -5,6 +5,7 @@ Adding a backend is adding a folder with a `Backend` and a line in `backends`. K
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
@@ -146,6 +147,22 @@ class Backend(Protocol):
     def open(self, setting: Setting) -> Core:
         """Raises BackendError when it cannot be had on this machine."""
         ...
+
+
+def nearest(backend: Backend, wished: Quants, in_place_of: Mapping[str, str]) -> Quants:
+    """What is wished where the backend computes it, else what it has in place of each.
+
+    in_place_of: its own, by what they stand in for: the next with as many bits or more.
+
+    Raises BackendError when it has nothing near.
+    """
+    if wished.talker.lower() in backend.quants:
+        return wished
+    talker = in_place_of.get(wished.talker.lower())
+    predictor = in_place_of.get((wished.predictor or "").lower())
+    if talker is None or (wished.predictor is not None and predictor is None):
+        raise nothing_like(backend, wished.talker)
+    return Quants(talker, predictor)
 
 
 def nothing_like(backend: Backend, quant: str) -> BackendError:

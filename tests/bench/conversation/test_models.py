@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,49 +13,8 @@ from s2s.config.schema import Config
 from s2s.core.clock import ManualClock
 from s2s.llm.base import ChatMessage
 from s2s.session.models import Models
-from s2s.stt.base import Transcription
 from s2s.testing.simulator import EnergyVad, ModelCosts, ScriptedChat
-from s2s.tts.base import AudioChunk, Capabilities
-
-
-class Slow:
-    """Any model whose calls take a quarter of a second."""
-
-    capabilities = Capabilities(24_000, True, ("en",))
-    reads_ahead = True
-
-    def __init__(self, watch: list[float]) -> None:
-        self._watch = watch
-
-    def take(self) -> None:
-        self._watch[0] += 0.25
-
-    def transcribe(self, *_: object, **__: object) -> Transcription:
-        self.take()
-        return Transcription("hello")
-
-    def probability(self, _: object) -> float:
-        self.take()
-        return 0.5
-
-    def synthesize(self, *_: object, **__: object) -> Iterator[AudioChunk]:
-        for _chunk in range(2):
-            self.take()
-            yield AudioChunk(np.zeros(10, np.float32))
-
-    def stream(self, *_: object, **__: object) -> Iterator[str]:
-        self.take()
-        yield "The"
-
-    def ending(self, *_: object) -> float | None:
-        return None
-
-    def count_tokens(self, text: str) -> int:
-        return len(text)
-
-    def warm(self, *_: object) -> None: ...
-
-    def close(self) -> None: ...
+from tests.support.slow import Slow
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from s2s.system.filelock import locked
 from s2s.system.intact import SEAL, seal
@@ -99,6 +99,51 @@ class Weights(Protocol):
     def files(self, material: Material) -> Sequence[NewFile]:
         """What to make; nothing is read before a file is made."""
         ...
+
+
+class NamedMix(Protocol):
+    """A quantisation of one decoder."""
+
+    @property
+    def name(self) -> str: ...
+
+
+M = TypeVar("M", bound=NamedMix)
+
+
+@dataclass(frozen=True, slots=True)
+class BothMixes(Generic[M]):
+    """The quantisations of both parts, whatever they are stored as."""
+
+    talker_mix: M
+    predictor_mix: M
+
+    @property
+    def talker(self) -> str:
+        return self.talker_mix.name
+
+    @property
+    def predictor(self) -> str:
+        return self.predictor_mix.name
+
+
+def mixes_named(
+    mixes: Mapping[str, M], usual: Callable[[M], M], talker: str, predictor: str | None
+) -> tuple[M, M]:
+    """Those of talker and predictor by name; a predictor of None gets the usual one for the talker.
+
+    Raises:
+        ConvertError: the predictor's is none of `mixes`.
+    """
+    whole = mixes[talker.lower()]
+    if not predictor:
+        return whole, usual(whole)
+    found = mixes.get(predictor.lower())
+    if found is None:
+        raise ConvertError(
+            f"a talker in {talker} needs a predictor in one of {', '.join(mixes)}, not {predictor}"
+        )
+    return whole, found
 
 
 def silent(file: str, done_bytes: int, total_bytes: int) -> None:

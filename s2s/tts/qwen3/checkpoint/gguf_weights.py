@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from s2s.tts.qwen3.checkpoint import gguf
-from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
+from s2s.tts.qwen3.checkpoint.conversion import Advance, BothMixes, Material, NewFile
 from s2s.tts.qwen3.checkpoint.gguf_layout import FORMAT, Plan, Planner
 from s2s.tts.qwen3.checkpoint.quant import (
     Bytes,
@@ -24,25 +24,14 @@ from s2s.tts.qwen3.interfaces import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class GGUFWeights:
+class GGUFWeights(BothMixes[Mix]):
     """The quantisations of both parts."""
-
-    talker_mix: Mix
-    predictor_mix: Mix
 
     @classmethod
     def of(cls, talker: str, predictor: str | None) -> GGUFWeights:
         """By name; a predictor of None gets the usual one. Raises ConvertError for an unknown."""
         whole = mix(talker)
         return cls(whole, mix(predictor) if predictor else predictor_default(whole))
-
-    @property
-    def talker(self) -> str:
-        return self.talker_mix.name
-
-    @property
-    def predictor(self) -> str:
-        return self.predictor_mix.name
 
     @property
     def usual_predictor(self) -> str:

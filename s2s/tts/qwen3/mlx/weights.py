@@ -19,7 +19,13 @@ import numpy.typing as npt
 
 from s2s.core.untyped import is_object
 from s2s.tts.qwen3.checkpoint.affine import GROUP, AffineRows, affine_quantize, row_words, to_bf16
-from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
+from s2s.tts.qwen3.checkpoint.conversion import (
+    Advance,
+    BothMixes,
+    Material,
+    NewFile,
+    mixes_named,
+)
 from s2s.tts.qwen3.checkpoint.gguf_layout import CONVERT_AGAIN
 from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
 from s2s.tts.qwen3.checkpoint.language_shapes import language_model_shapes
@@ -42,33 +48,13 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MlxWeights:
+class MlxWeights(BothMixes[AffineMix]):
     """The quantisations of both parts."""
-
-    talker_mix: AffineMix
-    predictor_mix: AffineMix
 
     @classmethod
     def of(cls, talker: str, predictor: str | None) -> MlxWeights:
         """By name; a predictor of None gets the usual one. Raises ConvertError for an unknown."""
-        whole = AFFINE_MIXES[talker.lower()]
-        if not predictor:
-            return cls(whole, predictor_default(whole))
-        found = AFFINE_MIXES.get(predictor.lower())
-        if found is None:
-            raise ConvertError(
-                f"a talker in {talker} needs a predictor in one of {', '.join(AFFINE_MIXES)}, "
-                f"not {predictor}"
-            )
-        return cls(whole, found)
-
-    @property
-    def talker(self) -> str:
-        return self.talker_mix.name
-
-    @property
-    def predictor(self) -> str:
-        return self.predictor_mix.name
+        return cls(*mixes_named(AFFINE_MIXES, predictor_default, talker, predictor))
 
     @property
     def usual_predictor(self) -> str:

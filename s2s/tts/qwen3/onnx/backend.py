@@ -14,7 +14,7 @@ from s2s.tts.qwen3.backend import (
     Setting,
     as_predictor,
     as_talker,
-    nothing_like,
+    nearest,
 )
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob, convert_to
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
@@ -91,13 +91,7 @@ class OnnxBackend:
 
     def quant(self, wished: Quants) -> Quants:
         """Its own, or what is nearest to a GGUF quantisation. Raises BackendError."""
-        if wished.talker.lower() in self.quants:
-            return wished
-        talker = _IN_PLACE_OF.get(wished.talker.lower())
-        predictor = _IN_PLACE_OF.get((wished.predictor or "").lower())
-        if talker is None or (wished.predictor is not None and predictor is None):
-            raise nothing_like(self, wished.talker)
-        return Quants(talker, predictor)
+        return nearest(self, wished, _IN_PLACE_OF)
 
     def convert(self, quants: Quants, job: ConversionJob) -> Path:
         """To graphs."""

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from s2s.tts.qwen3.checkpoint.conversion import Advance, Material, NewFile
+from s2s.tts.qwen3.checkpoint.conversion import (
+    Advance,
+    BothMixes,
+    Material,
+    NewFile,
+    mixes_named,
+)
 from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
 from s2s.tts.qwen3.checkpoint.quant import MIXES
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
@@ -26,33 +32,13 @@ from s2s.tts.qwen3.onnx.transformer import Job
 
 
 @dataclass(frozen=True, slots=True)
-class OnnxWeights:
+class OnnxWeights(BothMixes[BlockMix]):
     """The quantisations of both parts."""
-
-    talker_mix: BlockMix
-    predictor_mix: BlockMix
 
     @classmethod
     def of(cls, talker: str, predictor: str | None) -> OnnxWeights:
         """By name; a predictor of None gets the usual one. Raises ConvertError for an unknown."""
-        whole = BLOCK_MIXES[talker.lower()]
-        if not predictor:
-            return cls(whole, predictor_default(whole))
-        found = BLOCK_MIXES.get(predictor.lower())
-        if found is None:
-            raise ConvertError(
-                f"a talker in {talker} needs a predictor in one of {', '.join(BLOCK_MIXES)}, "
-                f"not {predictor}"
-            )
-        return cls(whole, found)
-
-    @property
-    def talker(self) -> str:
-        return self.talker_mix.name
-
-    @property
-    def predictor(self) -> str:
-        return self.predictor_mix.name
+        return cls(*mixes_named(BLOCK_MIXES, predictor_default, talker, predictor))
 
     @property
     def usual_predictor(self) -> str:
