@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from s2s.app.commands.models import needed_models
+from s2s.app.needed_models import needed_models
 from s2s.app.terminal import megabytes
 from s2s.app.together import Together
 from s2s.app.voice_activity import open_vad

@@ -4,7 +4,6 @@ docstring. Arguments are checked by pydantic. Knows no model and no session.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import re
@@ -192,6 +191,8 @@ def made_of(
     def run(given: Mapping[str, object], known: ToolContext) -> object:
         result = function(**given, **({context: known} if context else {}))
         if asynchronous:
+            import asyncio  # its import takes longer than all else of this module
+
             return asyncio.run(typing.cast(Coroutine[object, object, object], result))
         return result
 

@@ -10,10 +10,8 @@ from tempfile import TemporaryDirectory
 
 from s2s.app.commands.table import Invocation
 from s2s.app.keeping.removal import KeptError, Removal, remove
+from s2s.app.needed_models import needed_models
 from s2s.app.terminal import megabytes, print_table
-from s2s.config import registry, typed
-from s2s.config.schema import Config, LanguageVoiceConfig, LlmConfig, SttConfig, TtsConfig
-from s2s.core.untyped import is_mapping
 from s2s.llm.llama import LlamaConfig
 from s2s.models.fetch import Fetcher
 from s2s.models.manifest import ManifestError, Model
@@ -28,9 +26,6 @@ from s2s.models.rows import (
 )
 from s2s.models.store import Store, hub_part
 from s2s.system.cpu import cores
-
-_Choice = SttConfig | LlmConfig | TtsConfig | LanguageVoiceConfig
-"""Sections that name a backend and its options."""
 
 
 def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -231,22 +226,3 @@ def models_convert(
     if packed is not None:
         print(pack_model(folder, Path(packed).expanduser(), home=store.root, threads=cores()))
     return 0
-
-
-def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
-    """The models of the manifest that a session with this config loads."""
-    known = {model.name for model in store.models}
-    wanted = {config.models.vad, config.models.end_of_turn or ""} & known
-    chosen: list[tuple[registry.StageName, _Choice]] = [
-        ("stt", config.stt), ("llm", config.llm), ("tts", config.tts)
-    ]  # fmt: skip
-    chosen.extend(("tts", voice) for voice in config.tts.by_language.values() if voice.backend)
-    if config.tts.spare is not None:
-        chosen.append(("tts", LanguageVoiceConfig(config.tts.spare)))
-    for stage, section in chosen:
-        backend = registry.find(stage, section.backend)
-        options = typed.plain(section.options)
-        values = options.values() if is_mapping(options) else ()
-        texts = [value for value in values if isinstance(value, str)]
-        wanted |= {name for text in texts for name in (text, backend.model_prefix + text)} & known
-    return store.select(sorted(wanted))

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from s2s import __version__
-from s2s.app.commands.models import needed_models
 from s2s.app.doctor.echo import measured
 from s2s.app.doctor.levels import listen
 from s2s.app.doctor.network import network
 from s2s.app.doctor.report import Finding, about, told
 from s2s.app.doctor.servers import USUAL, local_servers
+from s2s.app.needed_models import needed_models
 from s2s.app.terminal import megabytes
 from s2s.config import registry
 from s2s.config.schema import Config

@@ -10,8 +10,6 @@ import yaml
 
 from s2s.app import cli
 from s2s.app.commands import models
-from s2s.app.settings import settings
-from s2s.config import registry
 from s2s.models import store
 from s2s.models.manifest import WheelPart, read_manifest
 from s2s.tts import qwen3
@@ -28,26 +26,6 @@ def test_models_are_listed_with_state_and_licence(capsys: pytest.CaptureFixture[
     assert "missing" in row
     assert "MIT" in row
     assert "2.8 MB" in row
-
-
-@pytest.mark.parametrize(
-    ("flags", "model"),
-    [
-        (["--stt", "faster-whisper"], "whisper-base"),
-        (["--stt", "faster-whisper", "--stt.model", "tiny.en"], "whisper-tiny.en"),
-        (["--tts", "piper"], "piper-joe"),
-    ],
-)
-def test_the_models_a_config_needs_follow_its_backends(flags: list[str], model: str):
-    options = cli.parse(["models", "pull", *flags])
-    try:
-        made = settings(options)
-    except registry.RegistryError as error:
-        pytest.skip(str(error))
-    names = {found.name for found in models.needed_models(made, store.Store())}
-    assert model in names
-    assert "smollm2-135m" in names
-    assert len(names) == 5 - ("--stt" in flags)
 
 
 def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixture[str]):
