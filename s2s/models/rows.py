@@ -6,7 +6,6 @@ A row has a file's exact size and its SHA-256; `s2s.models.manifest` reads what 
 from __future__ import annotations
 
 import hashlib
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 
 from s2s.core.untyped import is_mapping
 from s2s.models.manifest import BUILT_IN, HubPart, ManifestError, read_manifest
+from s2s.system.whole_file import write_whole
 
 Row = dict[str, object]
 """Fields of a file: bytes, sha256, sources."""
@@ -111,13 +111,11 @@ def record(
         document = dict(_mapping(yaml.safe_load(manifest.read_text(encoding="utf-8"))))
     models = dict(_mapping(document.get("models") or {}))
     models[name] = {"about": "recorded by `models hash`", "licence": licence, "files": dict(rows)}
-    temporary = manifest.with_name(f"{manifest.name}.{os.getpid()}")
     manifest.parent.mkdir(parents=True, exist_ok=True)
     known = dict(_mapping(document.get("wheels") or {})) | dict(wheels)
     document |= {"wheels": known} if known else {}
     text = yaml.safe_dump({**document, "models": models}, sort_keys=False, width=1_000)
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, manifest)
+    write_whole(manifest, text)
 
 
 def _row(size_bytes: int, digest: str, source: Mapping[str, object]) -> Row:

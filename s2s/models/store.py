@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ from s2s.models.hub import HUB_FOLDER, Hub, hub_folder
 from s2s.models.in_use import InUse
 from s2s.models.manifest import HubPart, Model, ModelFile, Source, read_manifest
 from s2s.system.filelock import locked
+from s2s.system.whole_file import write_whole
 
 State = Literal["present", "missing", "damaged"]
 
@@ -359,9 +361,5 @@ def _read_checked(folder: Path) -> dict[str, object]:
 def _note_checked(folder: Path, file: ModelFile, digest: str) -> None:
     """Remember that a file was hashed; a folder that cannot be written is hashed each time."""
     checked = _read_checked(folder) | {file.name: _fingerprint(folder / file.name, digest)}
-    temporary = folder / f"{_CHECKED}.{os.getpid()}"
-    try:
-        temporary.write_text(json.dumps(checked, indent=1), encoding="utf-8")
-        os.replace(temporary, folder / _CHECKED)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    with suppress(OSError):
+        write_whole(folder / _CHECKED, json.dumps(checked, indent=1))

@@ -7,7 +7,6 @@ is there that no row names.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from s2s.app.keeping.removal import Removal
 from s2s.core.untyped import is_list
 from s2s.records.files import SESSION
+from s2s.system.whole_file import write_whole
 
 RECORDS = "records"
 PLACES = "places.json"
@@ -83,9 +83,7 @@ def note_place(root: Path, kind: str, place: Path) -> None:
     noted = [[kind, str(place.resolve())]]
     noted += [list(each) for each in _noted(root) if list(each) != noted[0]]
     root.mkdir(parents=True, exist_ok=True)
-    partial = root / f"{PLACES}.{os.getpid()}"
-    partial.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, root / PLACES)
+    _note(root, noted)
 
 
 def what_there_is(root: Path) -> list[Removal]:
@@ -116,7 +114,7 @@ def forget_places(root: Path) -> None:
     left = [list(each) for each in _noted(root) if Path(each[1]).exists()]
     with suppress(OSError):
         if left:
-            (root / PLACES).write_text(json.dumps(left, indent=1) + "\n", encoding="utf-8")
+            _note(root, left)
         else:
             (root / PLACES).unlink(missing_ok=True)
 
@@ -135,6 +133,10 @@ def _holds_anything(path: Path) -> bool:
             return any(path.iterdir())
         return True
     return path.exists() or path.is_symlink()
+
+
+def _note(root: Path, noted: list[list[str]]) -> None:
+    write_whole(root / PLACES, json.dumps(noted, indent=1) + "\n")
 
 
 def _noted(root: Path) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ whole or not at all, so that two sessions and a text editor do not lose each oth
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from s2s.system.encoding import decode
 from s2s.system.filelock import locked
+from s2s.system.whole_file import write_whole
 
 FILE = "remembered.md"
 """What the assistant was asked to remember."""
@@ -139,17 +139,7 @@ class MemoryFolder:
     def _write(self, file: Path, lines: Iterable[str]) -> None:
         """Replace a file, readable by its owner alone where it is new."""
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-        partial = file.with_name(f".{file.name}.{os.getpid()}")
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-                out.write("\n".join(lines) + "\n")
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(partial, file)
-        except OSError:
-            partial.unlink(missing_ok=True)
-            raise
+        write_whole(file, "\n".join(lines) + "\n", mode=mode, durable=True)
 
 
 def note_text(line: str) -> str:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from s2s.core.arrays import Floats
+from s2s.system.whole_file import write_whole
 
 FILE = "my-voice.json"
 
@@ -73,11 +73,7 @@ def write_enrolled(home: Path, voice: VoicePrint) -> Path:
         "speech_s": round(voice.speech_s, 2),
         "vectors": [[round(float(value), 6) for value in vector] for vector in voice.vectors],
     }
-    partial = path.with_suffix(".partial")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write(json.dumps(kept) + "\n")
-    os.replace(partial, path)
+    write_whole(path, json.dumps(kept) + "\n", mode=0o600)
     return path
 
 

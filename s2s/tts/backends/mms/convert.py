@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +23,7 @@ from s2s.models.onnx_file import (
     tensor,
     write_model,
 )
+from s2s.system.whole_file import write_whole
 from s2s.tts.base import TtsError
 
 SCALES = ("noise_scale", "length_scale", "noise_scale_w")
@@ -56,8 +55,8 @@ def converted(model: Path, tokens: Path, code: str, keep: Path) -> Path:
         graph = read_model(model)
         config = _config(graph, read_tokens(tokens), code)
         folder.mkdir(parents=True, exist_ok=True)
-        _place(folder / "voice.onnx", write_model(with_scales(graph)))
-        _place(folder / "voice.onnx.json", json.dumps(config).encode())
+        write_whole(folder / "voice.onnx", write_model(with_scales(graph)))
+        write_whole(folder / "voice.onnx.json", json.dumps(config).encode())
     except (OSError, OnnxFileError) as error:
         raise TtsError(f"mms: {model}: {error}") from error
     return folder
@@ -122,12 +121,3 @@ def _config(graph: OnnxFile, table: dict[str, int], code: str) -> dict[str, obje
         "phoneme_id_map": {**ids, _BLANK: [0]},
         "language": {"code": code},
     }
-
-
-def _place(path: Path, content: bytes) -> None:
-    """Whole or not there, also when two processes make it at once."""
-    draft, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(draft, "wb") as out:
-        out.write(content)
-    os.chmod(name, 0o644)
-    os.replace(name, path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from s2s import __version__
 from s2s.core.untyped import is_object
 from s2s.system.cpu import cores, cpu_name
+from s2s.system.whole_file import write_whole
 from s2s.tts.qwen3.calibrate.conditions import MeasuringConditions
 from s2s.tts.qwen3.engine.chunk_schedule import FRAME_MS, Costs, ScheduleConfig, edge_schedule
 
@@ -134,11 +134,9 @@ class CalibrationCache:
     def _keep(self, section: str, key: str, value: object) -> None:
         content = {**self._read(), "machine": self._machine}
         content[section] = {**self._section(section), key: value}
-        partial = self._path.with_suffix(f".{os.getpid()}.partial")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(content, indent=1), encoding="utf-8")
-            os.replace(partial, self._path)
+            write_whole(self._path, json.dumps(content, indent=1))
         except OSError as error:
             log.warning("%s cannot be written: %s", self._path, error)
 

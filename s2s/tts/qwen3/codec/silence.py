@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from s2s.core.untyped import is_list
+from s2s.system.whole_file import write_whole
 from s2s.tts.qwen3.checkpoint.codec_shapes import encoder_shapes
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecSpec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
@@ -38,9 +38,7 @@ def silent_codes(codec_folder: Path, spec: CodecSpec, cache: Path, threads: int)
     faint = noise * np.float32(_ROOM_TONE)
     found = np.unique([encoder.encode(zeros)[:, 0], encoder.encode(faint)[:, 0]]).tolist()
     cache.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    partial.write_text(json.dumps(found), encoding="utf-8")
-    os.replace(partial, path)
+    write_whole(path, json.dumps(found))
     return frozenset(found)
 
 
