@@ -67,6 +67,8 @@ def test_it_ends_at_once_when_nobody_wants_it_any_more() -> None:
     assert outcome is not None
     assert outcome.cancelled
     assert rig.clock.now() == 1.5
+    rig.clock.wait_until(200.0)
+    assert rig.saw_stop, "the call itself has ended too"
 
 
 def test_only_so_many_are_left_to_themselves() -> None:
