@@ -79,7 +79,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(bench random)( --count \d+)?", r"\1 --count 20"),
     (r"(bench conversation)", r"\1 --turns 4"),
     (r"(s2s\.bench\.calling)", r"\1 --without-model"),
-    (r"(s2s\.bench\.load) --sessions \S+ --turns \d+", r"\1 --sessions 1 --seconds 3 --answers 1"),
+    (r"(s2s\.bench\.load) --sessions \S+ --turns \d+", r"\1 --sessions 1 --seconds 1 --answers 1"),
     (r"(s2s\.bench\.load\.at_once) --talking \S+ --seconds \d+", r"\1 --talking 1 --seconds 1"),
     (r"(s2s\.bench\.load\.wire)( --rounds \d+)?", r"\1 --rounds 1"),
     (r"(s2s\.bench\.load\.calls) .*", r"\1 --seconds 0.2"),
@@ -97,7 +97,8 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"--soak 10 --frames 250", "--soak 0.02"),
     (
         r"(qwen3_conversation\.py) --checkpoint .* (--picture)",
-        r"\1 --checkpoint {ends} --turns 1 --busy 0 --predictor-quants q8_0 --text fed \2",
+        r"\1 --checkpoint {ends} --no-embedded --turns 1 --busy 0 "
+        r"--predictor-quants q8_0 --text fed \2",
     ),
     (r"--checkpoint checkpoint", "--checkpoint {base}"),
     (r"--frames 50 --runs 2", "--frames 4 --runs 1"),
@@ -198,8 +199,9 @@ def test_a_command_line_runs(
         text=True,
         timeout=280,
     )
-    busy = "not kept: end what else computes" in done.stdout  # `doctor --measure` ends with 1 then
-    assert done.returncode == busy, f"{command}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
+    # What the machine was too busy for ends with 1, and says so: `doctor --measure`, benchmarks.
+    slow = re.search(r'not kept: end what else computes|"good": false', done.stdout) is not None
+    assert done.returncode == slow, f"{command}\n{done.stdout[-1500:]}\n{done.stderr[-1500:]}"
     for flag in ("--output", "-o", "--picture"):
         given = re.search(rf"{flag} (\S+)", line.text)
         if given is not None:

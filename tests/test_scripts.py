@@ -12,18 +12,25 @@ from types import ModuleType
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ROOT / "scripts"
 BARE = ("run.py", "test.py", "environment.py")
+
+
+def loaded(name: str) -> ModuleType:
+    """A script, as a module."""
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """scripts/environment.py, on a project of its own."""
-    spec = importlib.util.spec_from_file_location("environment", SCRIPTS / "environment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded("environment")
     (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "VENV", tmp_path / ".venv")
@@ -183,3 +190,46 @@ def test_linux_without_portaudio_is_told_the_command(
     monkeypatch.setattr(environment.ctypes.util, "find_library", lambda _: "libportaudio.so.2")
     environment.portaudio_hint()
     assert capsys.readouterr().out == ""
+
+
+@pytest.fixture
+def tests(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """scripts/test.py."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return loaded("test")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--durations=25"]])
+def test_all_tests_run_in_two_halves(tests: ModuleType, arguments: list[str]) -> None:
+    one, other = tests.commands(arguments)
+    assert (
+        one[:-2]
+        == other[:-2]
+        == [str(tests.python()), "-m", "pytest", "--require-models", *arguments]
+    )
+    assert [each.removeprefix("--ignore=") for each in one[-2:]] == other[-2:]
+    assert all((ROOT / each).exists() for each in other[-2:]), "else they are in both or in none"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["tests/turns", "-k", "pause"], ["-x"], ["--require", "pulse", "--no-skips"]]
+)
+def test_what_is_asked_for_runs_in_one_process(tests: ModuleType, arguments: list[str]) -> None:
+    assert [each[4:] for each in tests.commands(arguments)] == [arguments]
+
+
+@pytest.mark.parametrize(
+    ("codes", "code"), [((0, 0), 0), ((1, 0), 1), ((0, 2), 2), ((3, 4), 3), ((0, -9), -9)]
+)
+def test_what_fails_in_one_half_fails(
+    tests: ModuleType, codes: tuple[int, int], code: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A process that crashes has failed, and each is heard to its end."""
+    program = "import os, sys; print('ended with {0}', flush=True); {1}"
+    ends = [f"os.kill(os.getpid(), {-each})" if each < 0 else f"sys.exit({each})" for each in codes]
+    running = [
+        [sys.executable, "-c", program.format(each, end)]
+        for each, end in zip(codes, ends, strict=True)
+    ]
+    assert tests.at_once(running) == code
+    assert capfd.readouterr().out.split("\n")[:-1] == [f"ended with {each}" for each in codes]

@@ -80,6 +80,7 @@ def converse(busy: int, turns: int, settings: Sequence[str]) -> BusyRow:
         RuntimeError: it ended in an error; with its last words.
     """
     command = [sys.executable, "-m", "s2s.bench.pipeline", "--turns", str(turns)]
+    command += ["--idle-seconds", "0"]
     for each in settings:
         command += ["--set", each]
     with busy_programs(busy):

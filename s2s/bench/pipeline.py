@@ -100,7 +100,8 @@ def main() -> None:
     try:
         session.run()
         after, took_s = process.cpu_times(), clock.now() - started_s
-        idle_share = idle(config, models, process)
+        quiet_s = arguments.idle_seconds
+        idle_share = idle(config, models, process, quiet_s) if quiet_s else None
     finally:
         watch.stop()
         close_models(models)
@@ -116,7 +117,7 @@ def main() -> None:
         "underruns": transport.playback.underruns,
         "peak_memory_mb": round(peak_memory_mb(), 1),
         "cpu_share_of_a_core": round(cpu_s / took_s, 3),
-        "idle_cpu_share_of_a_core": round(idle_share, 4),
+        "idle_cpu_share_of_a_core": None if idle_share is None else round(idle_share, 4),
         "profile": arguments.profile or configuration.DEFAULT_PROFILE,
         "settings": arguments.set,
         "backends": [config.stt.backend, config.llm.backend, config.tts.backend],
@@ -134,10 +135,12 @@ def main() -> None:
     print(json.dumps({**report, "parts_ms": parts}))
 
 
-def idle(config: configuration.Config, models: Models, process: psutil.Process) -> float:
-    """CPU time of a session in which nothing is said, as a share of one core."""
+def idle(
+    config: configuration.Config, models: Models, process: psutil.Process, quiet_s: float
+) -> float:
+    """CPU time of a session in which nothing is said for so long, as a share of one core."""
     clock = SystemClock()
-    script = Script([], end_quiet_s=IDLE_S)
+    script = Script([], end_quiet_s=quiet_s)
     transport = WavTransport(script, Playback(clock, OUTPUT_HZ), clock)
     session = Session(models, transport, config.session, events=lambda _: None, clock=clock)
     before, started_s = process.cpu_times(), clock.now()
@@ -155,7 +158,7 @@ def person(store: Store, turns: int) -> tuple[list[Line], dict[str, int]]:
         utterances.append(Line(read_wav(DATA / f"{name}.wav", PIPELINE_HZ)[0], 0.6, name))
         ends[name] = int(end_s * PIPELINE_HZ)
     voice = registry.create_synthesizer("hibari", None, Resources(store, 1))
-    for text in QUESTIONS:
+    for text in QUESTIONS[: max(0, turns - len(utterances))]:
         chunks = [chunk.samples for chunk in voice.synthesize(text)]
         audio = resample(np.concatenate(chunks), voice.capabilities.sample_rate_hz, PIPELINE_HZ)
         utterances.append(Line(audio, 0.6, text))
@@ -242,14 +245,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--answer-tokens", type=int, default=24, help="answers are cut there, to save time"
     )
+    parser.add_argument(
+        "--idle-seconds", type=float, default=IDLE_S, help="nothing is said so long; 0: leave out"
+    )
     parser.add_argument("--picture", default=None, metavar="FILE", help="PNG of the distribution")
     parser.add_argument(
         "--answer-picture", default=None, metavar="FILE", help="PNG of one answer, as it was made"
     )
     parser.add_argument("--wav", default=None, metavar="FILE", help="recording, in stereo")
     found = parser.parse_args(arguments)
-    if found.turns < 1:
-        parser.error("--turns must be at least 1")
+    if found.turns < 1 or found.idle_seconds < 0:
+        parser.error("--turns must be at least 1, --idle-seconds 0 or more")
     return found
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from s2s.bench import pipeline
 from s2s.bench.recording import Answer, SpokenSpan
 from s2s.core.messages import TurnId
 from s2s.core.metrics import Metrics
+from s2s.models.store import Store
+from s2s.tts.base import AudioChunk, Capabilities
 
 
 def answer(latency_ms: float | None, *, cut_off: bool = False) -> Answer:
@@ -61,8 +65,44 @@ def test_ends_of_speech_were_labelled_within_the_recordings() -> None:
         assert 0 < end_s < len(audio) / rate_hz, name
 
 
+@pytest.mark.models
+def test_the_person_is_recordings_then_spoken_questions_then_the_same_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = ("What do bees do in winter?", "Can you give me some advice?")
+    monkeypatch.setattr(pipeline, "QUESTIONS", asked)
+    said, ends = pipeline.person(Store(), 9)
+    recorded = [*pipeline.RECORDINGS_S]
+    assert [line.name for line in said] == [*recorded, *asked, *recorded[:2]]
+    assert all(0 < ends[line.name] <= len(line.audio) for line in said)
+
+
+def test_nothing_is_spoken_that_no_turn_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken: list[str] = []
+
+    class Counting:
+        capabilities = Capabilities(16_000, True, ("en",))
+
+        def synthesize(self, text: str) -> Iterator[AudioChunk]:
+            spoken.append(text)
+            yield AudioChunk(np.full(1600, 0.25, dtype=np.float32))
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(pipeline.registry, "create_synthesizer", lambda *_: Counting())
+    for turns, needed in ((1, 0), (5, 0), (7, 2), (22, 17), (50, 17)):
+        spoken.clear()
+        assert len(pipeline.person(Store(), turns)[0]) == turns
+        assert spoken == [*pipeline.QUESTIONS[:needed]]
+
+
 def test_settings_are_pairs() -> None:
     options = pipeline.parse(["--turns", "3", "--set", "tts.backend=piper"])
     assert (options.turns, options.set) == (3, ["tts.backend=piper"])
-    with pytest.raises(SystemExit):
-        pipeline.parse(["--turns", "many"])
+    assert (options.idle_seconds, pipeline.parse(["--idle-seconds", "0"]).idle_seconds) == (
+        5.0,
+        0.0,
+    )
+    for refused in (["--turns", "many"], ["--turns", "0"], ["--idle-seconds", "-1"]):
+        with pytest.raises(SystemExit):
+            pipeline.parse(refused)

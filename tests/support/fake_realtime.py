@@ -11,7 +11,6 @@ import asyncio
 import base64
 import itertools
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ import pytest
 
 from s2s.core.audio import Block, from_int16, rms_db, to_int16
 from s2s.transport.page import PAGE_HEADERS, page_file
+from tests.support.ports import kept_port
 
 if TYPE_CHECKING:
     from websockets.typing import Subprotocol
@@ -327,9 +327,7 @@ class FakeRealtime:
         self._sessions: dict[str, _Session] = {}
         self._sockets: set[asyncio.Transport] = set()
         self._tasks: set[asyncio.Future[None]] = set()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = kept_port()
         self.start()
 
     @property

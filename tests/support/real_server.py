@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,6 +12,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+
+from tests.support.ports import kept_port
 
 START_S = 120.0
 """Models are loaded, on a machine that may be busy."""
@@ -24,9 +25,7 @@ class RealServer:
     def __init__(self, log: Path, *flags: str) -> None:
         self._log = log
         self._flags = flags
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = kept_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -31,15 +31,21 @@ TEXT = f"{FIRST} six seven eight nine ten."
 Make = Callable[[], Synthesizer]
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Resources:
+    """What a backend is given that brings its own files; what it makes of them stays."""
+    return Resources(Store(tmp_path_factory.mktemp("store"), manifest={}), threads=1)
+
+
 @pytest.fixture
 def makers(
     tmp_path: Path,
     resources: Resources,
+    empty: Resources,
     tiny_qwen3: Callable[[str], Path],
     server: ScriptedServer,
 ) -> dict[str, Make]:
     """How each backend of the registry is made, on a small model."""
-    empty = Resources(Store(tmp_path / "store", manifest={}), threads=1)
     server.script = lambda request: server.send(request, [b"\1\0" * 4800] * 4, kind="x/pcm")
     qwen3 = Qwen3Config(model=str(tiny_qwen3("1.7b-customvoice")), seed=3, threads=1, core="onnx")
     speech = OpenAiSpeechConfig(base_url=server.base_url, voices=("echo",))

@@ -113,7 +113,7 @@ def measured(sessions: int, seconds: float, alone_p95_ms: float | None) -> LoadR
     """One row: the same server first with silent sessions, then with talking ones."""
     talking = max(1, sessions // 10)
     with served(sessions) as server:
-        ClientsProcess(server.port, 1, 1, WARM_S).seen()
+        ClientsProcess(server.port, 1, 1, min(seconds, WARM_S)).seen()
         cpu, held_mb, threads = silent(server, sessions, min(seconds, SILENT_S))
         start_s, start_cpu_s = time.perf_counter(), server.cpu_s()
         latencies, errors = ClientsProcess(server.port, sessions, talking, seconds).seen()

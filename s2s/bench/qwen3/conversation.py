@@ -114,7 +114,7 @@ def converse(setting: ConversationSetting, turns: int, picture: Path | None) -> 
         RuntimeError: it ended in an error; with its last words.
     """
     command = [sys.executable, "-m", "s2s.bench.pipeline", "--turns", str(turns)]
-    command += ["--answer-tokens", str(ANSWER_TOKENS)]
+    command += ["--answer-tokens", str(ANSWER_TOKENS), "--idle-seconds", "0"]
     for each in setting.settings:
         command += ["--set", each]
     if picture is not None:
