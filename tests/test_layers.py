@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from s2s.app.commands.table import COMMANDS
+from tests.support.sources import parsed
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "s2s").rglob("*.py"))
@@ -165,12 +166,6 @@ def module_name(path: Path) -> str:
 NAMES = {module_name(path) for path in SOURCES}
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    """A file's syntax tree, read once."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
@@ -191,9 +186,14 @@ def stage(module: str) -> str:
     return module.split(".")[0] if layer(module) == layer("stt") else ""
 
 
-def imports(path: Path, *, type_checking: bool = False) -> Iterator[str]:
+@cache
+def imports(path: Path, *, type_checking: bool = False) -> tuple[str, ...]:
     """The modules of this package that a file imports, those under TYPE_CHECKING only if wanted."""
-    todo: list[ast.AST] = [parsed(path)]
+    return tuple(_imports(parsed(path), type_checking))
+
+
+def _imports(tree: ast.Module, type_checking: bool) -> Iterator[str]:
+    todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
         guarded = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
@@ -287,11 +287,10 @@ def test_importing_the_program_loads_no_model_runtime():
 
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_nothing_gets_too_long(path: Path):
-    text = path.read_text(encoding="utf-8")
-    lines = len(text.splitlines())
+    lines = len(path.read_text(encoding="utf-8").splitlines())
     allowed = LONGER_FILE_LINES if module_name(path) in LONGER else MAX_FILE_LINES
     assert lines <= allowed, f"{path.name} has {lines} lines"
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(path)):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         docstring = ast.get_docstring(node, clean=False) or ""
@@ -344,7 +343,7 @@ def test_a_public_class_name_means_one_thing():
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_every_module_says_what_it_is_for(path: Path):
     text = path.read_text(encoding="utf-8")
-    assert not text.strip() or ast.get_docstring(ast.parse(text)), f"{path}: no module docstring"
+    assert not text.strip() or ast.get_docstring(parsed(path)), f"{path}: no module docstring"
 
 
 def test_types_are_relaxed_only_for_others_and_with_a_reason():

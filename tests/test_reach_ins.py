@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sources import parsed
+
 ROOT = Path(__file__).parents[1]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
@@ -49,7 +51,7 @@ def _is_own(owner: ast.expr) -> bool:
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_private_name_is_reached_for(path: Path) -> None:
-    found = list(reach_ins(ast.parse(path.read_text(encoding="utf-8"))))
+    found = list(reach_ins(parsed(path)))
     assert not found, "give the test a public way (an argument, a property), or test what is public"
 
 

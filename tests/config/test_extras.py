@@ -8,11 +8,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from s2s.config.registry import BACKENDS, StageBackend
+from tests.support.sources import parsed
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -82,9 +84,14 @@ def source(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Every module that a file imports anywhere in it, but for types alone."""
-    todo: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    return tuple(_imports(parsed(path)))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
@@ -145,7 +152,7 @@ def test_the_extra_of_the_default_profile_is_enough_for_it() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "s2s").rglob("*.py")), ids=str)
 def test_what_an_extra_brings_is_imported_where_it_is_used(path: Path) -> None:
     """At the top of a module it would be loaded, or missing, before anybody chose it."""
-    todo: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    todo: list[ast.AST] = [parsed(path)]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import inspect
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from s2s.models.resources import Resources
 from s2s.models.store import Store
 from s2s.stt.base import Transcriber
 from s2s.tts.base import Synthesizer
+from tests.support.sources import parsed
 
 ROOT = Path(__file__).parents[2]
 PROTOCOLS: dict[str, type] = {"stt": Transcriber, "llm": ChatModel, "tts": Synthesizer}
@@ -128,13 +130,19 @@ def test_each_of_its_options_is_used(backend: StageBackend) -> None:
     for reference in filter(None, (backend.config, backend.with_server)):
         module = reference.partition(":")[0].replace(".", "/")
         files += (ROOT / module).parent.glob("*.py")
-    read: set[str] = set()
-    for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                read.add(node.attr)
+    read = set[str]().union(*map(attributes_read, files))
     options = {field.name for field in dataclasses.fields(_options(backend))}
     assert options - read <= without_effect
+
+
+@cache
+def attributes_read(path: Path) -> frozenset[str]:
+    """Names of attributes that a module reads, of anything."""
+    return frozenset(
+        node.attr
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    )
 
 
 def _options(backend: StageBackend) -> type:

@@ -24,6 +24,7 @@ from s2s.config.schema import sections
 from s2s.core.setting import documented
 from s2s.llm.llama import LlamaConfig
 from s2s.models.manifest import read_manifest
+from tests.support.sources import parsed
 
 ROOT = Path(__file__).parents[2]
 DECISIONS = sorted(
@@ -251,7 +252,7 @@ def _phrase(path: Path) -> str:
     if not path.is_file():
         return ""
     if path.suffix == ".py":
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        text = ast.get_docstring(parsed(path)) or ""
     elif path.suffix in (".yaml", ".service"):
         text = _leading(path, "#")
     elif path.suffix in (".c", ".h"):

@@ -18,6 +18,7 @@ from s2s.app.keeping.kept import (
     note_place,
     what_there_is,
 )
+from tests.support.sources import parsed
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted((ROOT / "s2s").rglob("*.py"))
@@ -44,7 +45,7 @@ def named(node: ast.expr) -> str:
 CONSTANTS = {
     target.id: node.value.value
     for path in SOURCES
-    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    for node in parsed(path).body
     if isinstance(node, ast.Assign)
     and isinstance(node.value, ast.Constant)
     and isinstance(node.value.value, str)
@@ -57,7 +58,7 @@ OWN_NAMES = {"FILE": "my-voice.json", "FOLDER": "in-use", "PLACES": PLACES}
 
 def places(path: Path) -> Iterator[tuple[int, str]]:
     """Line and name of each place below the cache that a module names."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         place: ast.expr | None = None
         match node:
             case ast.BinOp(left=left, op=ast.Div(), right=right) if named(left) in ROOTS:
