@@ -6,6 +6,7 @@ more than one (a factor of six on the language model, measured).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,23 @@ if TYPE_CHECKING:
     import onnxruntime
 
 
+Providers = tuple[str | tuple[str, dict[str, str]], ...]
+"""Execution providers in order of preference, by their names in onnxruntime, each alone or with its
+options."""
+
+SPINNING = {"session.intra_op.allow_spinning": "1"}
+"""Threads wait for each other awake while a run lasts, which pays where nothing else wants the
+processor meanwhile, and nowhere else."""
+
+
 def onnx_session(
     model: str | Path | bytes,
     *,
     threads: int = 1,
-    providers: tuple[str, ...] = ("CPUExecutionProvider",),
+    providers: Providers = ("CPUExecutionProvider",),
     arena: bool = True,
-    spin: bool = False,
     optimised: bool = True,
+    entries: Mapping[str, str] | None = None,
 ) -> onnxruntime.InferenceSession:
     """An onnxruntime session with explicit threads that never spin between runs.
 
@@ -29,9 +39,10 @@ def onnx_session(
         threads: intra-op threads; inter-op is always 1.
         providers: execution providers in order of preference.
         arena: False gives memory back after each run instead of keeping the peak.
-        spin: threads wait for each other awake while a run lasts, which pays where nothing else
-            wants the processor meanwhile, and nowhere else.
         optimised: False runs the graph node by node as it is written, which rounds otherwise.
+        entries: onnxruntime's own settings of a session by their names there, such as `SPINNING`.
+
+    A provider that cannot be had is an error: nothing else is taken in its place unsaid.
     """
     import onnxruntime
 
@@ -40,13 +51,17 @@ def onnx_session(
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = arena
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if spin else "0")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    for name, value in (entries or {}).items():
+        options.add_session_config_entry(name, value)
     if not optimised:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes) else str(model)
-    return onnxruntime.InferenceSession(source, options, providers=list(providers))
+    return onnxruntime.InferenceSession(
+        source, options, providers=list(providers), enable_fallback=0
+    )
 
 
 def is_runtime_error(error: BaseException) -> bool:

@@ -187,11 +187,14 @@ class Qwen3:
 
     @property
     def description(self) -> str:
-        """Model, quantisation and backend; and why it is another quantisation than was asked."""
+        """Model, quantisation and backend, with a codec that is on an accelerator; and why another
+        quantisation or place than was asked for."""
         model = self.model
-        instead = model.choice.cores.instead
-        reason = f", {instead}" if instead else ""
-        return f"qwen3 {self._config.model} {model.quant} ({model.placement}{reason})"
+        codec, instead = model.parts.codec, model.choice.cores.instead
+        how = [model.placement]
+        how += [f"codec {codec}"] if "@" in codec else []
+        how += [instead] if instead else []
+        return f"qwen3 {self._config.model} {model.quant} ({', '.join([*how, *model.remarks])})"
 
     @property
     def real_time_factor(self) -> float:

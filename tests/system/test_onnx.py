@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2s.system.onnx import is_runtime_error, onnx_session
+from s2s.system.onnx import SPINNING, is_runtime_error, onnx_session
 from tests.support.vits import VOICES
 
 MODEL = VOICES / "plain.onnx"
@@ -21,7 +21,7 @@ def test_a_session_has_the_threads_it_was_given(threads: int) -> None:
 
 @pytest.mark.parametrize(("spin", "said"), [(False, "0"), (True, "1")])
 def test_nothing_spins_unless_asked(spin: bool, said: str) -> None:
-    options = onnx_session(MODEL, spin=spin).get_session_options()
+    options = onnx_session(MODEL, entries=SPINNING if spin else None).get_session_options()
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == said
     assert options.get_session_config_entry("session.inter_op.allow_spinning") == "0"
 
@@ -39,3 +39,9 @@ def test_a_graph_that_is_refused_is_a_runtime_error(tmp_path: Path) -> None:
     assert is_runtime_error(failed.value)
     assert not is_runtime_error(ValueError("x"))
     assert not is_runtime_error(np.exceptions.AxisError("x"))
+
+
+def test_a_provider_that_is_not_there_is_an_error() -> None:
+    """Nothing else is taken in its place."""
+    with pytest.raises(Exception, match="AbacusExecutionProvider"):
+        onnx_session(MODEL, providers=("AbacusExecutionProvider",))

@@ -58,7 +58,9 @@ class InferenceSession:
         self,
         path_or_bytes: str | bytes,
         sess_options: SessionOptions | None = ...,
-        providers: Sequence[str] | None = ...,
+        providers: Sequence[str | tuple[str, dict[str, str]]] | None = ...,
+        *,
+        enable_fallback: int = ...,
     ) -> None: ...
     def run(
         self,

@@ -69,7 +69,7 @@ def findings(
     yield from about("servers", _servers())
     yield from about("wake_word", _wake_word(config))
     if config.tts.backend == "qwen3":
-        yield from about("qwen3", [_qwen3(store)])
+        yield from about("qwen3", _qwen3(store))
     yield from about("cache", [_cache(store)])
     yield from about("models", _models(config, store))
     if wishes.network:
@@ -125,7 +125,7 @@ def _wake_word(config: Config) -> Iterator[Finding]:
         yield Finding("ok", f"wake word: {phrase}")
 
 
-def _qwen3(store: Store) -> Finding:
+def _qwen3(store: Store) -> Iterator[Finding]:
     """What computes Qwen3-TTS, and how fast, where that was measured."""
     from s2s.tts.qwen3 import diagnose
 
@@ -134,12 +134,17 @@ def _qwen3(store: Store) -> Finding:
         f"{name}: {speed.real_time:.2f}, {speed.conditions}" for name, speed in found.speeds.items()
     )
     measured = f" (of real time here: {speeds})" if speeds else ""
-    if not found.kernel and "mlx" in found.cores:
-        return Finding("ok", f"qwen3: computed by MLX{measured}")
-    if not found.kernel:
+    if found.kernel:
+        yield Finding("ok", f"qwen3: {found.kernel}{measured}")
+    elif "mlx" in found.cores:
+        yield Finding("ok", f"qwen3: computed by MLX{measured}")
+    else:
         what = f"qwen3 speaks without its own kernel, up to twice as slow{measured}"
-        return Finding("warning", what, found.remedy)
-    return Finding("ok", f"qwen3: {found.kernel}{measured}")
+        yield Finding("warning", what, found.remedy)
+    here, missing = found.providers
+    if here:
+        what = f"qwen3: ONNX Runtime computes on {', '.join(here)} (tts.core fixed@NAME)"
+        yield Finding("ok", f"{what}; not here: {', '.join(missing)}" if missing else what)
 
 
 def _others(config: Config) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ the file format.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
@@ -66,8 +67,13 @@ class GraphBuilder:
     at the end whatever happens.
     """
 
-    def __init__(self, directory: Path, name: str) -> None:
+    def __init__(
+        self, directory: Path, name: str, shared: dict[bytes, Tensor] | None = None
+    ) -> None:
+        """shared: large weights that graphs of the directory have stored, by their contents; what
+        `weight` is given is looked for there first, and added."""
         self._name = name
+        self._shared = shared
         self._directory = directory
         self._data_name = f"{name}.onnx.data"
         self._data = (directory / self._data_name).open("wb")
@@ -215,8 +221,14 @@ class GraphBuilder:
 
     def weight(self, array: npt.NDArray[np.floating]) -> str:
         """A weight, stored as float32."""
+        array = array.astype(np.float32, copy=False)
+        if self._shared is not None and array.nbytes > _SMALL_BYTES:
+            key = _contents(array)
+            if key not in self._shared:
+                self._shared[key] = self.store(array)
+            return self.include(self._shared[key])
         name = self._fresh("weight")
-        self._weights.append(self._tensor(name, array.astype(np.float32, copy=False)))
+        self._weights.append(self._tensor(name, array))
         return name
 
     def bulk(self, array: npt.NDArray[np.generic]) -> str:
@@ -323,6 +335,13 @@ def _whole(folder: Path, path: Path) -> bool:
     if bad is not None:
         log.warning("%s is damaged: it is built again", folder / bad)
     return bad is None
+
+
+def _contents(array: npt.NDArray[np.generic]) -> bytes:
+    """Stands for the values and the shape of a weight."""
+    found = hashlib.blake2b(repr(array.shape).encode(), digest_size=32)
+    found.update(np.ascontiguousarray(array).data)
+    return found.digest()
 
 
 def _attribute(name: str, value: AttributeValue) -> Attribute:

@@ -74,6 +74,11 @@ class Core(Protocol):
         """So many threads from the next frame on; False where their number is fixed."""
         ...
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Each part that is computed elsewhere than it was asked for, and why."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CodecJob:
@@ -109,6 +114,11 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """As it is written in settings."""
+        ...
+
+    @property
+    def by_itself(self) -> bool:
+        """It is among those of which the fastest is taken; else it has to be named."""
         ...
 
     @property

@@ -16,6 +16,7 @@ from s2s.tts.qwen3.backend import (
     Quants,
 )
 from s2s.tts.qwen3.errors import BackendError, ConvertError
+from s2s.tts.qwen3.fixed.backend import FixedBackend
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.mlx.backend import MlxBackend
 from s2s.tts.qwen3.native.backend import NativeBackend
@@ -35,7 +36,8 @@ def in_order(backends: Iterable[Backend], platform: str) -> tuple[Backend, ...]:
 
 
 BACKENDS: tuple[Backend, ...] = in_order(
-    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend()), sys.platform
+    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend(), FixedBackend()),
+    sys.platform,
 )
 """Another one is a folder with a `Backend`, and its line here."""
 
@@ -53,12 +55,16 @@ def backend_named(name: str) -> Backend:
 
 
 def device_placement(text: str) -> DevicePlacement:
-    """From "native", "onnx", "mlx", "ggml", "ggml@gpu" (all of it) or "ggml@gpu:20" (20 layers).
+    """From "native", "onnx", "mlx", "ggml", "ggml@gpu" (all of it), "ggml@gpu:20" (20 layers),
+    "fixed", or "fixed@coreml" (a provider of ONNX Runtime, see `fixed.providers`).
 
     Raises BackendError for anything else.
     """
-    name, at, device = text.strip().lower().partition("@")
-    backend = backend_named(name)
+    name, at, device = text.strip().partition("@")
+    backend = backend_named(name.lower())
+    if isinstance(backend, FixedBackend):
+        return DevicePlacement(backend.on(device))
+    device = device.lower()
     if not at or device == CPU:
         return DevicePlacement(backend)
     card, colon, layers = device.partition(":")
@@ -80,12 +86,14 @@ class CodecPlacement:
 
 
 def codec_placement(text: str) -> CodecPlacement:
-    """From "native", "onnx", "mlx", or "onnx@cuda" (a device by ONNX Runtime's name for it).
+    """From "native", "onnx", "mlx", "onnx@cuda" (a device by ONNX Runtime's name for it), "fixed"
+    or "fixed@coreml" (likewise, in graphs of fixed shapes).
 
     "cpu" and "cuda" alone, as they were once written, are read as "onnx" and "onnx@cuda".
     Raises BackendError for a backend without a codec.
     """
-    name, _, device = text.strip().lower().partition("@")
+    name, _, device = text.strip().partition("@")
+    name = name.lower()
     able = {each.name: each.codec for each in BACKENDS if each.codec is not None}
     codec = able.get(name)
     if codec is not None:
@@ -120,6 +128,8 @@ def available(quants: Quants) -> list[Backend]:
     missing: list[str] = []
     found: list[Backend] = []
     for backend in BACKENDS:
+        if not backend.by_itself:
+            continue
         try:
             backend.quant(quants)
         except BackendError:

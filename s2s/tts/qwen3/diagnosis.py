@@ -11,6 +11,7 @@ from s2s.tts.qwen3.calibrate.cache import CalibrationCache, Speed
 from s2s.tts.qwen3.checkpoint.hub import PUBLISHED, PUBLISHED_SPEAKERS, local
 from s2s.tts.qwen3.checkpoint.spec import Kind, read_spec
 from s2s.tts.qwen3.errors import KernelError, Qwen3Error
+from s2s.tts.qwen3.fixed.providers import providers_here
 from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER, KERNEL_FOLDER
 from s2s.tts.qwen3.native.library import described
 
@@ -26,17 +27,21 @@ class Diagnosis:
     speeds: Mapping[str, Speed]
     """By model and how it is run, where that was measured here."""
     cores: tuple[str, ...] = ()
-    """Those that can be had here, likeliest fastest first."""
+    """Those that can be had here and of which the fastest is taken, likeliest fastest first."""
+    providers: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Of ONNX Runtime, for the core "fixed": those that can be tried here, and the others."""
 
 
 def diagnose(home: Path) -> Diagnosis:
     """Looks, computes nothing."""
     speeds = CalibrationCache(home / CALIBRATION_FILE).speeds()
-    cores = tuple(backend.name for backend in BACKENDS if backend.missing() is None)
+    able = [backend for backend in BACKENDS if backend.by_itself]
+    cores = tuple(backend.name for backend in able if backend.missing() is None)
     try:
-        return Diagnosis(described(home / KERNEL_FOLDER), "", speeds, cores)
+        kernel, remedy = described(home / KERNEL_FOLDER), ""
     except KernelError as error:
-        return Diagnosis("", str(error), speeds, cores)
+        kernel, remedy = "", str(error)
+    return Diagnosis(kernel, remedy, speeds, cores, providers_here())
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ class OnnxError(BackendError, ModelFileError):
     """Graphs that cannot be used, or no ONNX Runtime."""
 
 
+class ProviderError(OnnxError):
+    """A provider of ONNX Runtime that is not there, or cannot take a graph. The message is the
+    reason, which goes into the log and the start line."""
+
+
 class RemoteLanguageError(Qwen3Error):
     """The language model on a server cannot be had, was lost, or refused what it was asked."""
 

@@ -201,6 +201,13 @@ class Qwen3Model:
         return talker if talker == predictor else f"{talker}, {predictor}"
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """Each part that is computed elsewhere than it was asked for, and why."""
+        parts = self.parts
+        said = [remark for core in parts.language.cores.values() for remark in core.remarks]
+        return tuple(said + [parts.decoder.remark] * bool(parts.decoder.remark))
+
+    @property
     def calibration_key(self) -> str:
         """Of its measurements: another core, codec or number of threads is measured apart."""
         return f"{self.folder.name} {self.placement} {self.parts.codec} {self.threads}"

@@ -10,6 +10,7 @@ import types
 from dataclasses import replace
 from pathlib import Path
 
+import onnxruntime
 import pytest
 
 from s2s.app.doctor import findings as doctor
@@ -182,6 +183,12 @@ def test_qwen3_says_what_computes_it(
     monkeypatch.setattr(type(mlx), "missing", lambda _: None)
     (found,) = [f for f in doctor.findings(chosen, store) if "by MLX" in f.what]
     assert (found.state, found.what.partition(" (")[0]) == ("ok", "qwen3: computed by MLX")
+    names = ["TensorrtExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: names)
+    (found,) = [f for f in doctor.findings(chosen, store) if "ONNX Runtime computes" in f.what]
+    assert found.what.startswith(
+        "qwen3: ONNX Runtime computes on cpu, tensorrt (tts.core fixed@NAME); not here: "
+    )
 
 
 def test_every_finding_is_of_an_area(settings: Config, store: Store):

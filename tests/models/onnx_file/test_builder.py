@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s2s.models.onnx_file import Tensor
 from s2s.models.onnx_file.builder import GraphBuilder, cached_graph
 from s2s.system.onnx import onnx_session
 from tests.support.patience import PATIENCE_S
@@ -121,3 +122,29 @@ def test_a_damaged_graph_is_built_again(file: str, tmp_path: Path) -> None:
     cached_graph(tmp_path / "graph", "double", build)
     assert len(built) == 2
     assert [each.name for each in tmp_path.iterdir()] == ["graph"]
+
+
+def test_a_weight_that_graphs_share_lies_once(tmp_path: Path) -> None:
+    """By its contents: whatever made it."""
+    shared: dict[bytes, Tensor] = {}
+    matrix = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
+    given, found = np.ones((1, 40), np.float32), list[np.ndarray]()
+    for name in ("first", "second"):
+        with GraphBuilder(tmp_path, name, shared) as graph:
+            x = graph.input("x", np.float32, (1, 40))
+            first = graph.op("MatMul", x, graph.weight(matrix.copy()))
+            again = graph.op("MatMul", first, graph.weight(matrix.astype(np.float64)))
+            graph.output("y", again, np.float32, (1, 40))
+            path = graph.save({})
+        found += onnx_session(path).run(None, {"x": given})
+    sizes = [(tmp_path / f"{name}.onnx.data").stat().st_size for name in ("first", "second")]
+    assert sizes == [matrix.nbytes, 0]
+    np.testing.assert_allclose(found, [given @ matrix @ matrix] * 2, rtol=1e-4)
+
+
+def test_weights_of_one_content_and_two_shapes_are_two(tmp_path: Path) -> None:
+    shared: dict[bytes, Tensor] = {}
+    with GraphBuilder(tmp_path, "shapes", shared) as graph:
+        graph.weight(np.zeros((20, 30)))
+        graph.weight(np.zeros((30, 20)))
+    assert len(shared) == 2

@@ -12,7 +12,9 @@ from s2s.tts.qwen3.backends import (
 from s2s.tts.qwen3.errors import BackendError
 
 
-@pytest.mark.parametrize("text", ["native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20"])
+@pytest.mark.parametrize(
+    "text", ["native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20", "fixed", "fixed@coreml"]
+)
 def test_a_placement_is_written_as_it_is_read(text: str) -> None:
     assert str(device_placement(text)) == text
 
@@ -39,6 +41,7 @@ def test_another_placement_is_an_error_that_names_the_known(text: str, says: str
         ("onnx", "onnx", "cpu"),
         ("mlx", "mlx", "cpu"),
         ("onnx@cuda", "onnx", "cuda"),
+        ("fixed@tensorrt", "fixed", "tensorrt"),
         ("ONNX@cpu", "onnx", "cpu"),
     ],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+import onnxruntime
 import pytest
 
 from s2s.tts.qwen3 import diagnosis
@@ -44,6 +46,18 @@ def test_it_says_which_cores_there_are(tmp_path: Path, monkeypatch: pytest.Monke
     for kind in (OnnxBackend, MlxBackend):
         monkeypatch.setattr(kind, "missing", lambda _: None)
     assert set(diagnose(tmp_path).cores) == {"onnx", "mlx"}
+
+
+def test_it_says_what_onnxruntime_computes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: names)
+    here, missing = diagnose(tmp_path).providers
+    assert here == ("cpu", "cuda")
+    assert {"tensorrt", "coreml"} <= set(missing)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert diagnose(tmp_path).providers == ((), ())
 
 
 def test_what_was_measured_here_is_shown(tmp_path: Path) -> None:

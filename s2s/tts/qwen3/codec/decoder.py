@@ -56,6 +56,11 @@ class CheckpointDecoder(ABC):
         """Samples one frame decodes to."""
         return self._spec.samples_per_frame
 
+    @property
+    def remark(self) -> str:
+        """What is computed elsewhere than it was asked for, and why; else ""."""
+        return ""
+
     def new_state(self) -> CodecState:
         """The state before the first frame: zeros, and empty attention windows."""
         shapes = state_shapes(self._spec, 0)

@@ -46,7 +46,8 @@ def open_decoder(
 
 def codecs_here() -> list[str]:
     """The codecs that can be had on this machine, likeliest fastest first."""
-    return [b.name for b in BACKENDS if b.codec is not None and b.codec.missing() is None]
+    able = [backend for backend in BACKENDS if backend.by_itself]
+    return [b.name for b in able if b.codec is not None and b.codec.missing() is None]
 
 
 def codec_here(measured: Mapping[str, float]) -> str:

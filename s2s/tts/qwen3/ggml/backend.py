@@ -48,12 +48,18 @@ class GgmlCore:
         """Fixed when a context is made."""
         return False
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See `Core`; there is nothing to say."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class GgmlBackend:
     """See `Backend`."""
 
     name: str = "ggml"
+    by_itself: bool = True
     quants: tuple[str, ...] = tuple(MIXES)
     graphics: bool = True
     codec: CodecBackend | None = None

@@ -60,6 +60,11 @@ class MlxCore:
         """MLX has its own."""
         return False
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See `Core`; there is nothing to say."""
+        return ()
+
 
 class MlxCodec:
     """The codec in float32."""
@@ -88,6 +93,7 @@ class MlxBackend:
     """See `Backend`."""
 
     name: str = "mlx"
+    by_itself: bool = True
     quants: tuple[str, ...] = tuple(AFFINE_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC

@@ -69,6 +69,11 @@ class NativeCore:
             part.use(self._pool)
         return True
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See `Core`; there is nothing to say."""
+        return ()
+
 
 class NativeCodec:
     """The codec on the compiled kernel."""
@@ -100,6 +105,7 @@ class NativeBackend:
     """See `Backend`."""
 
     name: str = "native"
+    by_itself: bool = True
     quants: tuple[str, ...] = _QUANTS
     graphics: bool = False
     codec: CodecBackend = _CODEC

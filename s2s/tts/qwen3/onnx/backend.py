@@ -51,6 +51,11 @@ class OnnxCore:
         """Fixed when a session is made."""
         return False
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See `Core`; there is nothing to say."""
+        return ()
+
 
 class OnnxCodec:
     """The codec in graphs, on the processor or an accelerator by its short name ("cuda", ...)."""
@@ -81,6 +86,7 @@ class OnnxBackend:
     """See `Backend`."""
 
     name: str = "onnx"
+    by_itself: bool = True
     quants: tuple[str, ...] = tuple(BLOCK_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC

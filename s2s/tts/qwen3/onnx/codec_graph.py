@@ -22,7 +22,7 @@ import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.codec_spec import CodecDecoderSpec
-from s2s.tts.qwen3.codec.tensors import DILATIONS, KERNEL, Tensors, Wide, block_width
+from s2s.tts.qwen3.codec.tensors import DILATIONS, INPUT_TAPS, KERNEL, Tensors, Wide, block_width
 from s2s.tts.qwen3.codec.weights import (
     CONVNEXT_EPS,
     Convolution,
@@ -55,19 +55,19 @@ def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path)
     widths = [spec.decoder_dim >> count for count in (len(wide), len(blocks) - 1)]
     metadata = {"version": str(CODEC_GRAPHS_VERSION)}
     with GraphBuilder(folder, WAVE_GRAPH) as graph:
-        decoder = _Decoder(graph, tensors, spec)
+        decoder = CodecStages(graph, tensors, spec)
         steps = graph.input("steps", np.float32, ("steps", widths[1]))
         pcm = decoder.waveform(decoder.widen(steps, last))
         graph.output("output", pcm, np.float32, ("samples",))
         graph.save(metadata)
     with GraphBuilder(folder, STEPS_GRAPH) as graph:
-        decoder = _Decoder(graph, tensors, spec)
+        decoder = CodecStages(graph, tensors, spec)
         steps = graph.input("steps", np.float32, ("steps", widths[0]))
         steps = decoder.widen(steps, middle)
         graph.output("output", steps, np.float32, ("more", widths[1]))
         graph.save(metadata)
     with GraphBuilder(folder, FRAMES_GRAPH) as graph:
-        decoder = _Decoder(graph, tensors, spec)
+        decoder = CodecStages(graph, tensors, spec)
         codes = graph.input("codes", np.int64, ("frames", spec.code_groups))
         position = graph.input("position", np.int64, ())
         steps = decoder.transformer(decoder.vectors(codes), position)
@@ -77,7 +77,7 @@ def build_decoder_graphs(spec: CodecDecoderSpec, tensors: Tensors, folder: Path)
 
 
 @dataclass(slots=True)
-class _Decoder(StepBuilder):
+class CodecStages(StepBuilder):
     """The decoder's stages, in order."""
 
     spec: CodecDecoderSpec
@@ -92,10 +92,13 @@ class _Decoder(StepBuilder):
         """Of the stages from there on."""
         return UpsamplerWeights(self.tensors, self.spec)
 
-    def vectors(self, codes: str) -> str:
-        """Codes to sums of their code vectors, semantic beside acoustic: [frames, codebook_dim]."""
+    def vectors(self, codes: str, integers: type[np.signedinteger] = np.int64) -> str:
+        """Codes to sums of their code vectors, semantic beside acoustic: [frames, codebook_dim].
+
+        integers: what the codes are in.
+        """
         graph, spec = self.graph, self.spec
-        offsets = np.arange(spec.code_groups, dtype=np.int64) * spec.codebook_size
+        offsets = np.arange(spec.code_groups, dtype=integers) * integers(spec.codebook_size)
         rows = graph.op("Add", codes, graph.constant(offsets))
         found = graph.op("Gather", graph.weight(self.latents.codebooks()), rows, axis=0)
         first, rest = graph.split(found, (1, spec.code_groups - 1), axis=1)
@@ -105,14 +108,19 @@ class _Decoder(StepBuilder):
 
     def transformer(self, vectors: str, position: str) -> str:
         """Code vectors to the normed output of the window transformer: [frames, hidden]."""
-        graph, spec = self.graph, self.spec
-        padded = self.with_history("input", vectors, 2, spec.codebook_dim)
-        steps = self.linear(self.taps(padded, 3), *self.latents.input())
-        past = self.declare_caches(spec.layers, spec.heads, spec.head_dim)
-        rope = self.rope(vectors, position, spec.head_dim, spec.rope_theta)
-        mask = self.causal_mask(vectors, past, spec.window_frames)
-        ones = self.values(np.ones(spec.hidden_size))
-        normed = graph.op("SimplifiedLayerNormalization", steps, ones, epsilon=spec.rms_norm_eps)
+        past = self.declare_caches(self.spec.layers, self.spec.heads, self.spec.head_dim)
+        rope = self.rope(vectors, position, self.spec.head_dim, self.spec.rope_theta)
+        mask = self.causal_mask(vectors, past, self.spec.window_frames)
+        return self.window_layers(vectors, rope, mask)
+
+    def window_layers(self, vectors: str, rope: tuple[str, str], mask: str) -> str:
+        """The transformer, after its caches are declared, with what says where the frames stand:
+        see `rope` and `causal_mask`."""
+        spec = self.spec
+        padded = self.with_history("input", vectors, INPUT_TAPS - 1, spec.codebook_dim)
+        steps = self.linear(self.taps(padded, INPUT_TAPS), *self.latents.input())
+        size = spec.hidden_size, spec.rms_norm_eps
+        normed = self.rms_norm(steps, *size)
         for layer in range(spec.layers):
             weights = self.latents.layer(layer)
             joined = self.linear(normed, weights.query_key_value)
@@ -120,9 +128,8 @@ class _Decoder(StepBuilder):
                 layer, joined, spec.heads, spec.head_dim, rope, mask, spec.window_frames
             )
             attended = self.linear(mixed, weights.out)
-            normed, steps = graph.add_rms_norm(steps, attended, ones, spec.rms_norm_eps)
-            mixed = self._gated(weights, normed)
-            normed, steps = graph.add_rms_norm(steps, mixed, ones, spec.rms_norm_eps)
+            normed, steps = self.add_rms_norm(steps, attended, *size)
+            normed, steps = self.add_rms_norm(steps, self._gated(weights, normed), *size)
         return normed
 
     def upsample(self, normed: str) -> str:
@@ -161,7 +168,7 @@ class _Decoder(StepBuilder):
         """The gated feed-forward layer: [frames, hidden]."""
         graph, inner = self.graph, self.spec.intermediate_size
         left, right = graph.split(self.linear(normed, layer.gate_up), (inner, inner), axis=1)
-        gated = graph.op("Mul", graph.op("QuickGelu", left, contrib=True, alpha=1.0), right)
+        gated = graph.op("Mul", self.silu(left), right)
         return self.linear(gated, layer.down)
 
     def _convnext(self, weights: Upsample, state: str, steps: str) -> str:
@@ -169,7 +176,7 @@ class _Decoder(StepBuilder):
         padded = self.with_history(state, steps, KERNEL - 1, width)
         inner = self.conv(padded, weights.taps.weight, weights.taps.bias, groups=width)
         inner = self.linear(self.layer_norm(inner, width, CONVNEXT_EPS), *weights.up)
-        inner = self.linear(graph.op("Gelu", inner, contrib=True), *weights.down)
+        inner = self.linear(self.gelu(inner), *weights.down)
         return graph.op("Add", steps, inner)
 
     def _conv(self, conv: Convolution, state: str, steps: str, dilation: int = 1) -> str:

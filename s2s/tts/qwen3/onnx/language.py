@@ -181,6 +181,30 @@ class OnnxPredictor:
         return choose_codes(passes, self.draft_tokens, sampling, draws, self._verify)
 
 
+@dataclass(frozen=True, slots=True)
+class FrameNoise:
+    """How a graph of a whole frame is to choose: the largest of the ``top_k`` best logits over
+    ``temperature`` with ``added`` to them, float32 [G - 1, B]."""
+
+    added: Floats
+    temperature: float
+    top_k: int
+
+
+def frame_noise(shape: tuple[int, int], sampling: Sampling, draws: Draws) -> FrameNoise:
+    """What makes a frame's choice that of the sampling, which has no top-p. shape: [G - 1, B].
+
+    The random numbers are those that one pass after another would ask for: the largest
+    ``probability / e`` is the largest of the logits minus log e.
+    """
+    groups, codes = shape
+    if sampling.greedy:
+        return FrameNoise(np.zeros(shape, np.float32), 1.0, 1)
+    drawn = np.stack([draws.exponential(codes) for _ in range(groups)])
+    noise = -np.log(np.maximum(drawn, np.finfo(np.float32).tiny))
+    return FrameNoise(noise, sampling.temperature, min(sampling.top_k or codes, codes))
+
+
 class _WholeFrame:
     """All passes of a frame in one run, sampling included."""
 
@@ -195,27 +219,19 @@ class _WholeFrame:
         return sampling.greedy or sampling.top_p == 1
 
     def __call__(self, state: OnnxCache, first: Floats, sampling: Sampling, draws: Draws) -> Ids:
-        """first: float32 [2, width]; returns int64 [G - 1]. The random numbers are those that one
-        pass after another would ask for: the largest ``probability / e`` is the largest of the
-        logits minus log e."""
+        """first: float32 [2, width]; returns int64 [G - 1]."""
         if state.closed:
             raise ValueError("this state is closed: make a new one")
-        groups, codes = self._shape
-        temperature, top_k = sampling.temperature, sampling.top_k or codes
-        if sampling.greedy:
-            noise, temperature, top_k = np.zeros(self._shape, np.float32), 1.0, 1
-        else:
-            drawn = np.stack([draws.exponential(codes) for _ in range(groups)])
-            noise = -np.log(np.maximum(drawn, np.finfo(np.float32).tiny))
+        noise = frame_noise(self._shape, sampling, draws)
         feeds = {
             "first": first[None],
-            "temperature": np.array(temperature, np.float32),
-            "top_k": np.array([min(top_k, codes)], np.int64),
-            "noise": noise,
+            "temperature": np.array(noise.temperature, np.float32),
+            "top_k": np.array([noise.top_k], np.int64),
+            "noise": noise.added,
             **self._rope,
         }
         (found,) = self._session.run(None, feeds)
-        state.forward_passes += groups
+        state.forward_passes += self._shape[0]
         return np.asarray(found, np.int64)
 
 

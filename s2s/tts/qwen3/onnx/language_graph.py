@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import Spec
@@ -150,13 +151,7 @@ def _code_vectors(graph: GraphBuilder, job: Job) -> Callable[[str, str], str]:
     """Adds what gives the vector of a code as the predictor is fed it: for a group and a code,
     int64 [] each, float32 [1, 1, width]. The last group's codes are never fed."""
     spec, width = job.spec, job.spec.predictor.hidden
-    name = f"{_PREDICTOR}.small_to_mtp_projection"
-    table = np.empty((spec.groups - 2, spec.codes, width), _code_type(job.mix))
-    for group, rows in enumerate(table):
-        codes = job.weights[f"{_PREDICTOR}.model.codec_embedding.{group}.weight"]
-        if spec.projected:
-            codes = codes @ job.weights[f"{name}.weight"].T + job.weights[f"{name}.bias"]
-        rows[:] = codes
+    table = code_rows(job)
     stored = graph.bulk(table.reshape(-1, width))
     job.advance(table.nbytes)
 
@@ -168,6 +163,20 @@ def _code_vectors(graph: GraphBuilder, job: Job) -> Callable[[str, str], str]:
         return graph.op("Reshape", found, graph.ints(1, 1, width))
 
     return vector
+
+
+def code_rows(job: Job) -> npt.NDArray[np.floating]:
+    """The vectors of codes as the predictor is fed them, [G - 2, B, width]: the last group's are
+    never fed."""
+    spec, width = job.spec, job.spec.predictor.hidden
+    name = f"{_PREDICTOR}.small_to_mtp_projection"
+    table = np.empty((spec.groups - 2, spec.codes, width), _code_type(job.mix))
+    for group, rows in enumerate(table):
+        codes = job.weights[f"{_PREDICTOR}.model.codec_embedding.{group}.weight"]
+        if spec.projected:
+            codes = codes @ job.weights[f"{name}.weight"].T + job.weights[f"{name}.bias"]
+        rows[:] = codes
+    return table
 
 
 def _build_projection(job: Job) -> None:

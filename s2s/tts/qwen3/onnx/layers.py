@@ -75,6 +75,23 @@ class StepBuilder:
             epsilon=epsilon,
         )
 
+    def silu(self, steps: str) -> str:
+        """x times the logistic function of x."""
+        return self.graph.op("QuickGelu", steps, contrib=True, alpha=1.0)
+
+    def gelu(self, steps: str) -> str:
+        """x times the distribution function of the normal distribution at x."""
+        return self.graph.op("Gelu", steps, contrib=True)
+
+    def rms_norm(self, steps: str, width: int, epsilon: float) -> str:
+        """Normalise each step; the weight belongs into the next matrix."""
+        ones = self.values(np.ones(width))
+        return self.graph.op("SimplifiedLayerNormalization", steps, ones, epsilon=epsilon)
+
+    def add_rms_norm(self, steps: str, added: str, width: int, epsilon: float) -> tuple[str, str]:
+        """Likewise of a sum, and the sum."""
+        return self.graph.add_rms_norm(steps, added, self.values(np.ones(width)), epsilon)
+
     def with_history(self, state: str, steps: str, history: int, width: int) -> str:
         """``history`` steps of the streaming state in front of the new ones; keeps the newest."""
         graph = self.graph
@@ -187,8 +204,8 @@ class StepBuilder:
         query, key = graph.split(pair, (heads, heads), axis=0)
         value = graph.op("Reshape", value, graph.ints(-1, heads, head_dim))
         value = graph.op("Transpose", value, perm=(1, 0, 2))
-        keys = self._with_window(f"key_{layer}", key, (heads, head_dim), window)
-        values = self._with_window(f"value_{layer}", value, (heads, head_dim), window)
+        keys = self.with_window(f"key_{layer}", key, (heads, head_dim), window)
+        values = self.with_window(f"value_{layer}", value, (heads, head_dim), window)
         scores = graph.op("MatMul", query, graph.op("Transpose", keys, perm=(0, 2, 1)))
         weights = graph.op("Softmax", graph.op("Add", scores, mask), axis=-1)
         mixed = graph.op("Transpose", graph.op("MatMul", weights, values), perm=(1, 0, 2))
@@ -216,7 +233,7 @@ class StepBuilder:
         new_right = graph.op("Add", graph.op("Mul", right, cosine), graph.op("Mul", left, sine))
         return graph.op("Concat", new_left, new_right, axis=2)
 
-    def _with_window(self, state: str, new: str, heads: tuple[int, int], window: int | None) -> str:
+    def with_window(self, state: str, new: str, heads: tuple[int, int], window: int | None) -> str:
         """Cached and new keys (or values) [heads, past + steps, head_dim]; keeps the newest."""
         graph = self.graph
         joined = kept = graph.op("Concat", f"{STATE_PREFIX}{state}", new, axis=1)

@@ -5,6 +5,7 @@ place, with everything a run reads and writes bound once.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from s2s.system.onnx import is_runtime_error, onnx_session
+from s2s.system.onnx import SPINNING, Providers, is_runtime_error, onnx_session
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
 from s2s.tts.qwen3.checkpoint.tables import open_tables
 from s2s.tts.qwen3.errors import OnnxError
@@ -37,15 +38,17 @@ def open_session(
     path: Path,
     threads: int,
     *,
-    spin: bool = False,
     arena: bool = True,
-    providers: tuple[str, ...] = ("CPUExecutionProvider",),
+    providers: Providers = ("CPUExecutionProvider",),
+    entries: Mapping[str, str] | None = None,
 ) -> InferenceSession:
     """`onnx_session` of a graph that this program has made. Raises OnnxError."""
     if importlib.util.find_spec("onnxruntime") is None:
         raise OnnxError("onnxruntime is not installed: pip install 's2s[qwen3]'")
     try:
-        return onnx_session(path, threads=threads, spin=spin, arena=arena, providers=providers)
+        return onnx_session(
+            path, threads=threads, arena=arena, providers=providers, entries=entries
+        )
     except Exception as error:  # its errors have no base of their own
         if type(error).__name__ == "NotImplemented":
             raise OnnxError(
@@ -62,7 +65,7 @@ def open_graph(
     """A graph of a converted checkpoint, and its quantisation. Raises OnnxError or GGUFError."""
     check_files(folder, name)
     path = folder / f"{name}.onnx"
-    session = open_session(path, threads, spin=spin)
+    session = open_session(path, threads, entries=SPINNING if spin else None)
     marks = session.get_modelmeta().custom_metadata_map
     if marks.get("version") != str(LANGUAGE_GRAPHS_VERSION):
         raise OnnxError(f"{path} is of another version of this program; convert it again")
