@@ -150,9 +150,14 @@ class Qwen3:
             text.close()  # stopped, or nothing to say
             return
         request = self.request(Begun(begin, text), voice or self._config.voice, language)
+        yield from self._speak(request, self.fed_generation, stop)
+
+    @property
+    def fed_generation(self) -> Generation:
+        """The checkpoint's settings for a text whose length is not known when it begins."""
         settings = self.model.spec.generation
         most = min(self._config.max_new_tokens, settings.max_new_tokens)
-        yield from self._speak(request, replace(settings, max_new_tokens=most), stop)
+        return replace(settings, max_new_tokens=most)
 
     def generation(self, text: str) -> Generation:
         """The checkpoint's settings with the budget of a text; a text that the configured maximum

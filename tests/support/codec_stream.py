@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Generator
 
@@ -30,6 +31,7 @@ from s2s.tts.codec_stream.source import (
     SpeechFrame,
     SpeechWish,
 )
+from tests.support.patience import PATIENCE_S
 
 CODEC = CodecFormat(2, 16, 12.5, 24_000, "decoder")
 HELLO = SpeechWish("Hello.", "ada", "English", seed=3)
@@ -116,6 +118,8 @@ class PulledLine:
         self._version = version
         self._arrived: deque[Sent] = deque()
         self._making: Generator[SpeechFrame | SpeechEnd, None, None] | None = None
+        self._asked = threading.Event()
+        """An answer was asked for: by a thread of its own, where its text is still coming."""
         self._sender: FrameSender | None = None
         self._config = SpeechConfig()
         self._text = ""
@@ -182,30 +186,41 @@ class PulledLine:
         sender = self._sender = FrameSender(self._source.codec_format, config, 0)
         source = self._source
         prefix = source.reference_codes(wish.voice)
-        self._arrived += sender.begin(source.model, prefix, source.voices, source.languages)
+        about = source.voices, source.languages
+        feeds = source.takes_words(wish.voice)
         self._making = source.codec_frames(wish, lambda: False)
+        self._arrived += sender.begin(source.model, prefix, *about, feeds=feeds)
+        self._asked.set()
 
     def _make(self) -> None:
         """The next frame, or the end."""
+        assert self._asked.wait(PATIENCE_S), "nothing was asked for, or all of it has come"
+        if self._arrived:
+            return
         sender, making = self._sender, self._making
         assert sender is not None
-        assert making is not None, "nothing was asked for, or all of it has come"
+        assert making is not None
         allowed = self._allowed
         assert allowed is None or sender.frames < allowed, "it would wait for ever"
         try:
             item = next(making)
         except TtsError as error:
-            self._making = None
+            self._end()
             self._arrived += sender.end(None, error=str(error))
             return
         if isinstance(item, SpeechEnd):
-            self._making = None
+            self._end()
             self._arrived += sender.end(item)
         else:
-            self._arrived += sender.push(item.codes, allowed)
+            self._arrived += sender.push(item.codes, allowed, text_late=item.text_late)
+
+    def _end(self) -> None:
+        self._asked.clear()
+        self._making = None
 
     def _cancel(self, epoch: int | None) -> None:
-        making, self._making = self._making, None
+        making = self._making
+        self._end()
         self._arrived.append(InputCancelled(epoch=epoch).written())
         if making is not None and self._sender is not None:
             making.close()

@@ -44,6 +44,10 @@ class RemoteError(RuntimeError):
         self.final = final
 
 
+class RemoteStalled(RemoteError):
+    """The server was silent for too long; the connection is as it was."""
+
+
 def refused(url: str, status: int, body: bytes, location: str = "") -> RemoteError:
     """The error for an answer with an HTTP status that is none of success."""
     words = server_words(body)
@@ -59,9 +63,9 @@ def refused(url: str, status: int, body: bytes, location: str = "") -> RemoteErr
     )
 
 
-def stalled(url: str, wait_s: float) -> RemoteError:
+def stalled(url: str, wait_s: float) -> RemoteStalled:
     """The error for a server that is silent."""
-    return RemoteError(
+    return RemoteStalled(
         f"{url}: no answer for {wait_s:g} s. The server is overloaded or still loading: try again, "
         "use a smaller model, or raise the timeout."
     )

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from starlette.websockets import WebSocket
 
@@ -25,6 +25,7 @@ from s2s.transport.server.reply import ApiError
 from s2s.transport.server.server import Server
 from s2s.transport.server.web_socket import ServerSocket
 from s2s.transport.threaded import Stop, ThreadStream
+from s2s.tts.codec_stream.feeding import TextFeed, all_of
 from s2s.tts.codec_stream.framing import WireError
 from s2s.tts.codec_stream.messages import (
     ClientMessage,
@@ -60,7 +61,8 @@ class _Asked:
     """One answer that a client has asked for."""
 
     config: SpeechConfig
-    text: str
+    text: str | TextFeed
+    """All of it, or one that is still coming: `session.config` says so with ``fed``."""
     index: int
     credit: Credit = field(init=False)
     cancelled: bool = False
@@ -89,7 +91,13 @@ class _Asked:
     def cancel(self) -> None:
         """It is not wanted any more."""
         self.cancelled = True
+        self.end()
+
+    def end(self) -> None:
+        """Nothing waits for anything of it any more."""
         self.credit.close()
+        if isinstance(self.text, TextFeed):
+            self.text.close()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +105,7 @@ class _Voice:
     """The codes of the recording that a voice is cloned from, if there are any."""
 
     prefix: Ids | None
+    feeds: bool
 
 
 _Made = _Voice | SpeechFrame | SpeechEnd
@@ -161,6 +170,8 @@ class _Device:
         self._threads = threads
         self._config: SpeechConfig | None = None
         self._text: list[str] = []
+        self._feed: TextFeed | None = None
+        """Of the answer whose text is coming while it is spoken."""
         self._answers = 0
         self._asked: deque[_Asked] = deque()
         """The first is being spoken, the others wait."""
@@ -201,15 +212,15 @@ class _Device:
                     raise WireError(
                         f"output_mode {message.output_mode!r}: this address gives codec_tokens"
                     )
-                self._config, self._text = message, []
+                self._config, self._text, self._feed = message, [], None
             case SpeechText(text=text):
-                most = self._server.config.max_input_chars
-                self._text.append(text)
-                if (length := sum(map(len, self._text))) > most:
-                    self._text.clear()
-                    raise WireError(f"the text has {length} characters; {most} are the most")
+                self._add(text)
             case InputDone():
-                self._ask()
+                if self._feed is None:
+                    self._ask("".join(self._text))
+                else:
+                    self._feed.end()
+                self._text, self._feed = [], None
             case InputCancel(epoch=epoch):
                 await self._cancel(epoch)
             case CreditGrant(epoch=epoch, frames=frames):
@@ -219,14 +230,30 @@ class _Device:
             case SessionClose():
                 pass
 
-    def _ask(self) -> None:
+    def _add(self, text: str) -> None:
+        """More of the text; of one that is fed, the first asks for the answer."""
+        most = self._server.config.max_input_chars
+        self._text.append(text)
+        if (length := sum(map(len, self._text))) > most:
+            self._text.clear()
+            if self._feed is not None:
+                self._feed.close()
+            raise WireError(f"the text has {length} characters; {most} are the most")
+        wishes = None if self._config is None else self._config.codec_stream
+        if wishes is not None and wishes.fed and self._feed is None:
+            feed = TextFeed()
+            self._ask(feed)
+            self._feed = feed
+        if self._feed is not None:
+            self._feed.push(text)
+
+    def _ask(self, text: str | TextFeed) -> None:
         if self._config is None:
             raise WireError("session.config comes before the first text")
         if len(self._asked) > MOST_WAITING:
             raise WireError(f"{len(self._asked)} answers wait already")
-        self._asked.append(_Asked(self._config, "".join(self._text), self._answers))
+        self._asked.append(_Asked(self._config, text, self._answers))
         self._answers += 1
-        self._text = []
         self._more.set()
 
     async def _cancel(self, epoch: int | None) -> None:
@@ -256,13 +283,15 @@ class _Device:
             async with aclosing(self._items(asked)) as items:
                 async for item in items:
                     match item:
-                        case _Voice(prefix=prefix):
+                        case _Voice(prefix=prefix, feeds=feeds):
                             source = self._source
                             about = source.voices, source.languages
-                            await self._tell(*sender.begin(source.model, prefix, *about))
+                            start = sender.begin(source.model, prefix, *about, feeds=feeds)
+                            await self._tell(*start)
                             began = True
-                        case SpeechFrame(codes=codes):
-                            await self._tell(*sender.push(codes, asked.credit.frames))
+                        case SpeechFrame(codes=codes, text_late=text_late):
+                            granted = asked.credit.frames
+                            await self._tell(*sender.push(codes, granted, text_late=text_late))
                         case SpeechEnd():
                             end = item
             await self._tell(*sender.end(None if asked.cancelled else end))
@@ -299,7 +328,7 @@ class _Device:
                     yield item
         finally:
             stream.give_up()
-            asked.credit.close()
+            asked.end()
             await running  # the next answer computes when this one does no more
 
     def _made(self, asked: _Asked, stop: Stop) -> Iterator[_Made]:
@@ -309,13 +338,21 @@ class _Device:
         def gone() -> bool:
             return stop() or asked.cancelled
 
-        yield _Voice(source.reference_codes(wish.voice))
+        feeds = source.takes_words(wish.voice)
+        yield _Voice(source.reference_codes(wish.voice), feeds)
         frames = 0
         shift = Shift(
             self._server.services.compute,
             lambda: Work.FIRST_SOUND if frames < FIRST_FRAMES else Work.SOUND_AHEAD,
             source.threads,
         )
+        if isinstance(asked.text, TextFeed):
+            asked.text.waits = shift.paused
+            if not feeds:
+                whole = all_of(asked.text, gone)
+                if whole is None:
+                    return
+                wish = replace(wish, text=whole)
         with closing(source.codec_frames(wish, gone)) as made:
             for item in each(made, shift):
                 yield item

@@ -39,9 +39,12 @@ class Flag(IntFlag):
     """The decoder begins anew with it."""
     PREFIX = 8
     """Its frames are of the recording that a voice is cloned from: heard by the decoder alone."""
+    TEXT_LATE = 16
+    """The text that comes next has yet to be written: no sound is to be held back meanwhile. In
+    answers whose text is fed alone."""
 
 
-_KNOWN = int(Flag.EOS | Flag.SEGMENT_END | Flag.RESET | Flag.PREFIX)
+_KNOWN = int(Flag.EOS | Flag.SEGMENT_END | Flag.RESET | Flag.PREFIX | Flag.TEXT_LATE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,6 +54,8 @@ class StreamWishes(_Message):
     """Which sampling run of the same seed."""
     about: bool = False
     """Tell the model's voices and languages with the answer."""
+    fed: bool = False
+    """Speak along while the text comes, from its first piece on; `input.done` is its end."""
 
 
 class SpeechConfig(_Message):
@@ -153,6 +155,8 @@ class CodecStart(_Message):
     voices: list[Name] | None = None
     languages: list[Name] | None = None
     """ISO 639-1."""
+    feeds: bool | None = None
+    """With this voice, a text can be spoken along while it is written."""
 
 
 class CodecDone(_Message):

@@ -24,6 +24,7 @@ from s2s.tts.codec_stream.framing import (
 )
 from s2s.tts.codec_stream.messages import (
     DECODER,
+    MOST_TEXT,
     CodecDone,
     CodecStart,
     CreditGrant,
@@ -57,6 +58,8 @@ class Codes:
     """Frames of speech: int64 [n, codebooks], those that can be decoded."""
 
     codes: Ids
+    text_late: bool = False
+    """The text after them has yet to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,16 @@ class Refused:
 
 
 Event = StreamBegun | Codes | Over | Refused
+
+
+def text_messages(text: str, *, ended: bool) -> list[str]:
+    """What to send of the text of an answer: more of it, and whether that was all. From any
+    thread, as long as no other answer is asked for meanwhile."""
+    parts = [text[at : at + MOST_TEXT] for at in range(0, len(text), MOST_TEXT)]
+    return [
+        *(SpeechText(text=part).written() for part in parts),
+        *([InputDone().written()] if ended else []),
+    ]
 
 
 class FrameReceiver:
@@ -113,7 +126,8 @@ class FrameReceiver:
         return self._version
 
     def ask(self, wish: SpeechWish, *, model: str | None = None, about: bool = False) -> list[str]:
-        """What to send to have a text spoken. An earlier answer is over with it."""
+        """What to send to have a text spoken. An earlier answer is over with it. Of a text that is
+        still being written `text_messages` follow."""
         if self._asked and self._version < 2:
             self._owed += 1
         self._epoch = (self._epoch + 1) % EPOCHS
@@ -133,9 +147,11 @@ class FrameReceiver:
                 prefixes=list(self._prefixes),
                 attempt=wish.attempt,
                 about=about,
+                fed=not isinstance(wish.text, str),
             ),
         )
-        return [config.written(), SpeechText(text=wish.text).written(), InputDone().written()]
+        told = text_messages(wish.text, ended=True) if isinstance(wish.text, str) else []
+        return [config.written(), *told]
 
     def cancel(self) -> list[str]:
         """What to send when the answer is not wanted any more; nothing where it is over."""
@@ -250,7 +266,8 @@ class FrameReceiver:
         good = valid_frames(message.codes, self._decoder.codebook_size, zeros=self._version > 1)
         self.dropped += len(message.codes) - len(good)
         answer.lost += len(message.codes) - len(good)
-        return [Codes(good)] if len(good) else []
+        late = bool(message.flags & Flag.TEXT_LATE)
+        return [Codes(good, late)] if len(good) else []
 
     def _heard(self, answer: _Answer, codes: Ids) -> list[Event]:
         """More of the reference prefix."""

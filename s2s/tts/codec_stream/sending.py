@@ -98,9 +98,12 @@ class FrameSender:
         prefix: Ids | None,
         voices: tuple[str, ...] = (),
         languages: tuple[str, ...] = (),
+        *,
+        feeds: bool = False,
     ) -> list[Sent]:
         """The start, and the reference prefix that the voice needs, unless the client has it.
-        Version 1 has none: the client's decoder begins without it."""
+        Version 1 has none: the client's decoder begins without it. feeds: of this voice, see
+        `CodecSource.takes_words`."""
         codec, wishes = self._codec, self._wishes
         new = wishes if self.version > 1 else None
         told = None
@@ -124,6 +127,7 @@ class FrameSender:
             prefix=told,
             voices=list(voices) if about else None,
             languages=list(languages) if about else None,
+            feeds=True if feeds and new is not None else None,
         )
         sent: list[Sent] = [start.written()]
         if told is not None and prefix is not None and told.sent:
@@ -131,14 +135,15 @@ class FrameSender:
             sent += [self._message(prefix[at : at + MOST_FRAMES], Flag.PREFIX) for at in starts]
         return sent
 
-    def push(self, codes: Ids, allowed: int | None) -> list[Sent]:
+    def push(self, codes: Ids, allowed: int | None, *, text_late: bool = False) -> list[Sent]:
         """What to send once a frame is made, int64 [codebooks]. allowed: frames that the client
-        granted; where there are no more, nothing waits for another."""
+        granted; where there are no more, or the next one's text is late, nothing waits for
+        another."""
         self._waiting.append(codes)
         self.frames += 1
-        if len(self._waiting) < self._together() and self.frames != allowed:
+        if len(self._waiting) < self._together() and self.frames != allowed and not text_late:
             return []
-        return [self._flush(Flag(0))]
+        return [self._flush(Flag.TEXT_LATE if text_late else Flag(0))]
 
     def _together(self) -> int:
         """How many frames go in one message now."""

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from s2s.core.arrays import Ids
+from s2s.tts.base import WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class CodecFormat:
 class SpeechWish:
     """What is to be said, and how."""
 
-    text: str
+    text: str | WrittenText
+    """All of it, or one that is still being written: then it is spoken along."""
     voice: str | None = None
     language: str | None = None
     """ISO 639-1, or a name of the model's list."""
@@ -46,6 +48,8 @@ class SpeechFrame:
     """80 ms of speech: int64 [codebooks]."""
 
     codes: Ids
+    text_late: bool = False
+    """The text that the next one needs has yet to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,16 @@ class CodecSource(Protocol):
         for a voice that needs none. Raises TtsError for a voice that there is not."""
         ...
 
+    def takes_words(self, voice: str | None) -> bool:
+        """With this voice, a text is spoken along while it is written; else it has to be there
+        whole. Raises TtsError for a voice that there is not."""
+        ...
+
     def codec_frames(
         self, wish: SpeechWish, stop: Callable[[], bool]
     ) -> Generator[SpeechFrame | SpeechEnd, None, None]:
         """The frames of a text as they are made, and their end. `stop` is asked before each piece
-        of work. Raises TtsError."""
+        of work; who stops it closes a text that is still being written as well. Raises TtsError."""
         ...
 
 

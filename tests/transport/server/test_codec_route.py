@@ -14,7 +14,8 @@ from s2s.core.arrays import Ids
 from s2s.transport.server.app import make_app
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.server import Server
-from s2s.tts.base import TtsError
+from s2s.tts.base import TtsError, WrittenText
+from s2s.tts.codec_stream.feeding import TextFeed
 from s2s.tts.codec_stream.messages import (
     CodecDone,
     CodecStart,
@@ -23,7 +24,14 @@ from s2s.tts.codec_stream.messages import (
     ServerMessage,
     parse_server,
 )
-from s2s.tts.codec_stream.receiving import Event, FrameReceiver, Over, Refused
+from s2s.tts.codec_stream.receiving import (
+    Codes,
+    Event,
+    FrameReceiver,
+    Over,
+    Refused,
+    text_messages,
+)
 from s2s.tts.codec_stream.source import SpeechEnd, SpeechFrame, SpeechWish
 from tests.support.codec_stream import CODEC, HELLO, begun, codes_of, some_frames
 from tests.support.patience import PATIENCE_S
@@ -39,6 +47,8 @@ class Codec:
     frames: int = 20
     error: Exception | None = None
     prefix: Ids | None = None
+    feeds: bool = False
+    """A frame for each word that it is fed with, in place of ``frames``."""
     asked: list[SpeechWish] = field(default_factory=list)
     made: int = 0
     """Frames of the last answer."""
@@ -56,11 +66,17 @@ class Codec:
             raise TtsError("no voice 'nobody'; known: ada")
         return self.prefix
 
+    def takes_words(self, voice: str | None) -> bool:
+        return self.feeds
+
     def codec_frames(
         self, wish: SpeechWish, stop: Callable[[], bool]
     ) -> Generator[SpeechFrame | SpeechEnd, None, None]:
         self.asked.append(wish)
         self.made = 0
+        if not isinstance(wish.text, str):
+            yield from self._fed(wish.text, stop)
+            return
         try:
             while self.made != self.frames:
                 if stop():
@@ -74,6 +90,17 @@ class Codec:
         if self.error is not None:
             raise self.error
         yield SpeechEnd("end", self.made)
+
+    def _fed(
+        self, text: WrittenText, stop: Callable[[], bool]
+    ) -> Generator[SpeechFrame | SpeechEnd, None, None]:
+        while words := text.read(stop):
+            for at in range(count := len(words.split())):
+                yield SpeechFrame(some_frames(1, self.made)[0], text_late=at == count - 1)
+                self.made += 1
+        if words is None:
+            self.stopped.set()
+        yield SpeechEnd("stopped" if words is None else "end", self.made)
 
 
 def server_of(codec: Codec | None, key: str | None = None, **config: int) -> Server:
@@ -201,6 +228,111 @@ def test_a_client_of_the_prototype_is_given_version_1() -> None:
         done = told(socket)
         assert isinstance(done, CodecDone)
         assert (done.total_frames, done.seq_last, done.cancelled) == (3, 3, False)
+
+
+FED = SpeechWish(TextFeed(), "ada", "English", seed=3)
+
+
+def heard(socket: WebSocketTestSession, receiver: FrameReceiver, frames: int) -> list[Event]:
+    """What a device hears until it has so many frames more."""
+    events: list[Event] = []
+    while len(codes_of(events)) < frames:
+        events += receiver.receive(next_message(socket))
+    return events
+
+
+def tell(socket: WebSocketTestSession, text: str, *, ended: bool = False) -> None:
+    for message in text_messages(text, ended=ended):
+        socket.send_text(message)
+
+
+def test_a_text_is_spoken_along_while_it_comes() -> None:
+    with socket_of(server_of(Codec(feeds=True))) as socket:
+        receiver = FrameReceiver(CODEC, per_message=4)
+        for _ in range(2):
+            for message in receiver.ask(FED):
+                socket.send_text(message)
+            tell(socket, "one two")
+            events = heard(socket, receiver, 2)
+            assert begun(events).start.feeds
+            last = events[-1]
+            assert isinstance(last, Codes)
+            assert last.text_late
+            for at in range(8):  # beyond the frames that go alone: none waits for a late text
+                tell(socket, f" three {at}")
+                events += heard(socket, receiver, 2)
+            tell(socket, "", ended=True)
+            while not isinstance(events[-1], Over):
+                events += receiver.receive(next_message(socket))
+            assert events[-1] == Over("end", 18)
+            assert codes_of(events).tolist() == some_frames(18).tolist()
+
+
+def test_a_voice_that_wants_whole_texts_is_given_all_that_was_fed() -> None:
+    codec = Codec(frames=2)
+    with socket_of(server_of(codec)) as socket:
+        receiver = FrameReceiver(CODEC)
+        for message in receiver.ask(FED):
+            socket.send_text(message)
+        tell(socket, "one ")
+        events = receiver.receive(next_message(socket))
+        assert begun(events).start.feeds is None
+        tell(socket, "two", ended=True)
+        while not isinstance(events[-1], Over):
+            events += receiver.receive(next_message(socket))
+        assert [wish.text for wish in codec.asked] == ["one two"]
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+def test_a_cancel_ends_an_answer_that_waits_for_its_text(feeds: bool) -> None:
+    codec = Codec(frames=2, feeds=feeds)
+    with socket_of(server_of(codec)) as socket:
+        receiver = FrameReceiver(CODEC)
+        for message in receiver.ask(FED):
+            socket.send_text(message)
+        tell(socket, "one")
+        begun(receiver.receive(next_message(socket)))
+        for message in receiver.cancel():
+            socket.send_text(message)
+        kinds: list[type] = []
+        while CodecDone not in kinds:
+            message = next_message(socket)
+            assert receiver.receive(message) == []
+            if isinstance(message, str):
+                kinds.append(type(parse_server(message)))
+        assert kinds == [InputCancelled, CodecDone]
+        tell(socket, " late", ended=True)  # of the answer that is over: it goes nowhere
+        assert codes_of(answer(socket, receiver)).tolist() == some_frames(2).tolist()
+        assert codec.asked[-1].text == HELLO.text
+
+
+def test_a_client_that_leaves_ends_an_answer_that_waits_for_its_text() -> None:
+    codec = Codec(feeds=True)
+    server = server_of(codec)
+    with socket_of(server) as socket:
+        receiver = FrameReceiver(CODEC)
+        for message in receiver.ask(FED):
+            socket.send_text(message)
+        tell(socket, "one")
+        heard(socket, receiver, 1)
+    assert codec.stopped.wait(PATIENCE_S)
+    assert server.sessions.taken == 0
+
+
+def test_a_text_that_grows_too_long_while_it_is_spoken_ends_it() -> None:
+    codec = Codec(feeds=True)
+    with socket_of(server_of(codec)) as socket:
+        receiver = FrameReceiver(CODEC)
+        for message in receiver.ask(FED):
+            socket.send_text(message)
+        tell(socket, "one")
+        heard(socket, receiver, 1)
+        tell(socket, "a" * 4_097)
+        events: list[Event] = []
+        while not (events and isinstance(events[-1], Refused)):
+            events += receiver.receive(next_message(socket))
+        assert events[-1] == Refused("the text has 4100 characters; 4096 are the most")
+        assert codec.stopped.wait(PATIENCE_S)
 
 
 def test_what_goes_wrong_is_told_before_or_behind_the_codes() -> None:

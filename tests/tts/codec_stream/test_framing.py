@@ -78,8 +78,8 @@ def test_a_longer_message_than_any_is_refused() -> None:
 
 
 def test_unknown_flags_and_wide_codes_are_refused() -> None:
-    with pytest.raises(WireError, match="flags 0x10"):
-        unpack(struct.pack("<IHB", 0, 0, 16), 1, 16)
+    with pytest.raises(WireError, match="flags 0x20"):
+        unpack(struct.pack("<IHB", 0, 0, 32), 1, 16)
     with pytest.raises(ValueError, match="do not fit 16 bits"):
         pack(FrameMessage(0, Flag(0), np.array([[0x8000]])), 1)
 

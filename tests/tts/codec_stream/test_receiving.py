@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s.core.arrays import Ids
+from s2s.tts.codec_stream.feeding import TextFeed
 from s2s.tts.codec_stream.framing import Flag, FrameMessage, WireError, pack, unpack
 from s2s.tts.codec_stream.messages import (
     CodecDone,
@@ -19,11 +20,21 @@ from s2s.tts.codec_stream.messages import (
     ErrorMessage,
     InputCancel,
     InputCancelled,
+    InputDone,
     SpeechConfig,
+    SpeechText,
     parse_client,
     parse_server,
 )
-from s2s.tts.codec_stream.receiving import Codes, Event, FrameReceiver, Over, Refused, StreamBegun
+from s2s.tts.codec_stream.receiving import (
+    Codes,
+    Event,
+    FrameReceiver,
+    Over,
+    Refused,
+    StreamBegun,
+    text_messages,
+)
 from s2s.tts.codec_stream.sending import FrameSender, Sent
 from s2s.tts.codec_stream.source import SpeechEnd, prefix_hash
 from tests.support.codec_stream import (
@@ -386,3 +397,24 @@ def test_whatever_is_cancelled_and_late_each_answer_has_its_own_frames(
                     assert len(got) == len(wanted)
                     heard += 1
     assert heard <= asked
+
+
+def test_a_text_that_is_being_written_is_asked_for_without_it_and_told_in_pieces() -> None:
+    asked = FrameReceiver(CODEC).ask(replace(HELLO, text=TextFeed()))
+    assert len(asked) == 1
+    stream = config_of(asked).codec_stream
+    assert stream is not None
+    assert stream.fed
+    assert text_messages("", ended=False) == []
+    told = [parse_client(each) for each in text_messages("a" * 20_001, ended=True)]
+    assert [len(each.text) for each in told if isinstance(each, SpeechText)] == [20_000, 1]
+    assert isinstance(told[-1], InputDone)
+
+
+def test_that_the_text_is_late_is_told_with_the_frames_before_it() -> None:
+    receiver = FrameReceiver(CODEC)
+    sender = sender_of(receiver.ask(replace(HELLO, text=TextFeed())))
+    sent = sender.begin("m", None) + sender.push(some_frames(1)[0], None)
+    sent += sender.push(some_frames(1)[0], None, text_late=True)
+    found = [each.text_late for each in all_of(receiver, sent) if isinstance(each, Codes)]
+    assert found == [False, True]

@@ -158,3 +158,23 @@ def test_without_a_limit_nobody_waits() -> None:
     credit.grant(3)
     assert credit.frames is None
     assert credit.wait(10**6)
+
+
+def test_no_frame_waits_while_the_text_is_late() -> None:
+    made = sender(per_message=4, fed=True)
+    pushed(made, 13)  # the last of them waits for three others
+    (data,) = made.push(frame(13), None, text_late=True)
+    assert isinstance(data, bytes)
+    message = unpack(data, 2, 2)
+    assert message.flags == Flag.TEXT_LATE
+    assert len(message.codes) == 2
+
+
+@pytest.mark.parametrize(("version", "told"), [(1, None), (2, True)])
+def test_that_a_voice_takes_words_is_told_in_version_2(version: int, told: bool | None) -> None:
+    made = sender() if version == 2 else FrameSender(CODEC, SpeechConfig(), 0)
+    (text,) = made.begin("m", None, feeds=True)
+    assert isinstance(text, str)
+    start = parse_server(text)
+    assert isinstance(start, CodecStart)
+    assert start.feeds is told

@@ -53,6 +53,10 @@ class Qwen3Codes:
         reference = self._voice.request("Hello.", voice or self._voice.usual_voice, None).reference
         return None if reference is None else reference.codes
 
+    def takes_words(self, voice: str | None) -> bool:
+        """See `CodecSource`."""
+        return self._voice.takes_words(voice)
+
     def codec_frames(
         self, wish: SpeechWish, stop: Callable[[], bool]
     ) -> Generator[SpeechFrame | SpeechEnd, None, None]:
@@ -65,7 +69,8 @@ class Qwen3Codes:
         voice = self._voice
         request = voice.request(wish.text, wish.voice or voice.usual_voice, language)
         told = " ".join(filter(None, (request.instruction, wish.instructions))) or None
-        generation = voice.generation(wish.text)
+        whole = wish.text if isinstance(wish.text, str) else None
+        generation = voice.fed_generation if whole is None else voice.generation(whole)
         if wish.max_new_tokens is not None:
             most = min(generation.max_new_tokens, max(2, wish.max_new_tokens))
             generation = replace(generation, max_new_tokens=most)
@@ -80,8 +85,8 @@ class Qwen3Codes:
             with closing(stream.items) as items:
                 for item in items:
                     match item:
-                        case Frame(codes=codes):
-                            yield SpeechFrame(codes)
+                        case Frame(codes=codes, text_late=text_late):
+                            yield SpeechFrame(codes, text_late)
                         case Stop(reason=reason, frames=frames):
                             yield SpeechEnd(reason.name.lower(), frames)
         except Qwen3Error as error:

@@ -15,8 +15,9 @@ from s2s.models.resources import Resources
 from s2s.system.cpu import cores
 from s2s.tts.backends.qwen3.languages import LANGUAGES, wire_name
 from s2s.tts.backends.qwen3.sound import WARM_TEXT, reported, sounded
-from s2s.tts.base import AudioChunk, Capabilities, TtsError
+from s2s.tts.base import AudioChunk, Capabilities, TtsError, WrittenText
 from s2s.tts.codec_stream.source import SpeechWish
+from s2s.tts.passage import Begun
 from s2s.tts.qwen3 import Qwen3Error, ScheduleConfig, edge_schedule, segments
 from s2s.tts.qwen3_config import Qwen3Config, full_name
 from s2s.tts.speech_time import MAX_NEW_TOKENS
@@ -116,19 +117,48 @@ class HybridQwen3:
     ) -> Iterator[AudioChunk]:
         """See `s2s.tts.base.InstructedSynthesizer`. Where the server is lost, what came is given
         before the error."""
-        config, model = self._config, self._loaded()
-        told = " ".join(filter(None, (config.instruct, instructions)))
+        told = " ".join(filter(None, (self._config.instruct, instructions)))
         for segment in segments(text):
             if stop():
                 return
-            wish = self._wish(segment, told, voice, language)
-            speech = model.speak(wish, schedule=self._schedule, stale=stop)
-            try:
-                yield from sounded(speech, model.sample_rate_hz, config, stop, lambda: None)
-            except Qwen3Error as error:
-                yield reported(speech)
-                raise TtsError(f"qwen3: {error}") from error
+            yield from self._spoken(self._wish(segment, told, voice, language), stop)
+
+    def takes_words(self, voice: str | None = None, language: str | None = None) -> bool:
+        """Where the server told that it does with this voice, and nothing here is set against
+        it."""
+        del language  # of no matter
+        config = self._config
+        return config.streaming_text is not False and self._loaded().takes_words(
+            voice or config.voice
+        )
+
+    def synthesize_written(
+        self,
+        text: WrittenText,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        """Yield the sound of `text` while it is written; see `s2s.tts.base.FedSynthesizer`."""
+        try:
+            begin = text.read(stop)
+            if begin:  # else it was stopped, or there is nothing to say
+                told = self._config.instruct or ""
+                wish = self._wish(Begun(begin, text), told, voice, language)
+                yield from self._spoken(wish, stop)
+        finally:
+            text.close()
+
+    def _spoken(self, wish: SpeechWish, stop: Callable[[], bool]) -> Iterator[AudioChunk]:
+        model = self._loaded()
+        speech = model.speak(wish, schedule=self._schedule, stale=stop)
+        try:
+            yield from sounded(speech, model.sample_rate_hz, self._config, stop, lambda: None)
+        except Qwen3Error as error:
             yield reported(speech)
+            raise TtsError(f"qwen3: {error}") from error
+        yield reported(speech)
 
     def warm(self) -> None:
         """Have a sentence spoken, unheard: to see that all of it works, what voices there are, and
@@ -162,7 +192,11 @@ class HybridQwen3:
             model.close()
 
     def _wish(
-        self, text: str, instructions: str, voice: str | None, language: str | None
+        self,
+        text: str | WrittenText,
+        instructions: str,
+        voice: str | None,
+        language: str | None,
     ) -> SpeechWish:
         config = self._config
         code = language or config.language

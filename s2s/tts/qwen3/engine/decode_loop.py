@@ -39,6 +39,9 @@ class Frame:
     """int64 [G]."""
     took_s: float = 0.0
     """What making it took: the talker's step before it, and the code predictor."""
+    text_late: bool = False
+    """The text that the next frame needs has yet to be written: told of frames that are decoded
+    elsewhere, where nobody can ask the prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Generic
 
 from s2s.tts.qwen3.checkpoint.spec import Generation
 from s2s.tts.qwen3.engine.chunk_schedule import ChunkSchedule, ScheduleConfig
 from s2s.tts.qwen3.engine.decode_loop import (
+    Frame,
     FrameItem,
     SamplingRun,
     Stop,
@@ -215,9 +216,12 @@ class Engine(Generic[T, P, D]):
                 yield Stop(StopReason.STOPPED, 0)
                 return
             for item in self._sampled(utterance, fed, attempt):
-                if isinstance(item, Stop):
-                    report.stop_reason = item.reason
-                yield item
+                match item:
+                    case Stop(reason=reason):
+                        report.stop_reason = reason
+                        yield item
+                    case Frame(index=index):
+                        yield replace(item, text_late=fed.prompt.text_late(index))
 
     @contextmanager
     def _fed(

@@ -78,12 +78,12 @@ class Sounding(Generic[D]):
     def _after(self, item: FrameItem, last: bool) -> Chunk | None:
         """The chunk that is due after an item, if any. Raises Stopped when cancelled."""
         match item:
-            case Frame(index=index, codes=codes, took_s=took_s):
+            case Frame(index=index, codes=codes, took_s=took_s, text_late=text_late):
                 self._waiting.append(codes)
                 self._frames += 1
                 if index:  # before the first there was no step of the talker
                     self._schedule.made(1000 * took_s)
-                return self._due(finished=self._text_late(index))
+                return self._due(finished=text_late or self._text_late(index))
             case Stop(reason=reason, frames=frames):
                 self._report.stop_reason = reason
                 self.discarded = reason is StopReason.REPETITION and not self._heard and not last

@@ -9,17 +9,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
-from s2s.system.remote.errors import RemoteError
+from s2s.system.remote.errors import RemoteError, RemoteStalled
 from s2s.system.remote.web_socket import ServerWebSocket, SocketMessage
 from s2s.tts.codec_stream.framing import WireError
-from s2s.tts.codec_stream.receiving import Codes, Event, FrameReceiver, Over, Refused, StreamBegun
+from s2s.tts.codec_stream.receiving import (
+    Codes,
+    Event,
+    FrameReceiver,
+    Over,
+    Refused,
+    StreamBegun,
+    text_messages,
+)
 from s2s.tts.codec_stream.source import CodecFormat, SpeechWish
 from s2s.tts.qwen3.engine.decode_loop import Frame, FrameItem, Stop
 from s2s.tts.qwen3.engine.stop_rules import StopReason
 from s2s.tts.qwen3.errors import RemoteLanguageError
-from s2s.tts.qwen3.interfaces import Ids, Stale
+from s2s.tts.qwen3.interfaces import Stale
+from s2s.tts.qwen3.remote.dictation import Dictation
 
 FIRST_S = 20.0
 """Longest wait for the first frame: the server may have a long prompt to read, or others first."""
@@ -36,14 +46,14 @@ _REASONS = {reason.name.lower(): reason for reason in StopReason}
 
 
 class CodecLine(Protocol):
-    """A socket to the server, used by one thread."""
+    """A socket to the server, read by one thread."""
 
     def open(self, stop: Callable[[], bool]) -> bool:
         """Wait until it is open; False when `stop` says so before. Raises RemoteError."""
         ...
 
     def send(self, message: str | bytes) -> None:
-        """Raises RemoteError when it is lost."""
+        """Any thread. Raises RemoteError when it is lost."""
         ...
 
     def receive(self, stop: Callable[[], bool], most_s: float) -> SocketMessage | None:
@@ -109,9 +119,17 @@ class RemoteLanguage:
         self._idle: list[_Kept] = []
         self._closed = False
 
-    def utterance(self, wish: SpeechWish, stale: Stale, *, about: bool = False) -> RemoteUtterance:
-        """One utterance; to be closed. Nothing is sent yet."""
-        return RemoteUtterance(self, wish, stale, about=about)
+    def utterance(
+        self,
+        wish: SpeechWish,
+        stale: Stale,
+        *,
+        about: bool = False,
+        dictation: Dictation | None = None,
+    ) -> RemoteUtterance:
+        """One utterance; to be closed. Nothing is sent yet. dictation: of its text, where that is
+        still being written."""
+        return RemoteUtterance(self, wish, stale, about=about, dictation=dictation)
 
     def take(self, *, fresh: bool = False) -> _Kept:
         """A socket that no other utterance uses. Raises RemoteError."""
@@ -148,18 +166,30 @@ class RemoteUtterance:
     """One utterance, read by one thread: `begin`, then `items` once; closed in any case."""
 
     def __init__(
-        self, language: RemoteLanguage, wish: SpeechWish, stale: Stale, *, about: bool
+        self,
+        language: RemoteLanguage,
+        wish: SpeechWish,
+        stale: Stale,
+        *,
+        about: bool,
+        dictation: Dictation | None,
     ) -> None:
         self._language = language
         self._wish = wish
         self._stale = stale
         self._about = about
+        self._dictation = dictation
         self._kept: _Kept | None = None
         self._over = self._discard = False
         self._frames = 0
         self._arrived_s: float | None = None
         self._took_s = 0.0
         """Between the frames that came last and those before them, for each."""
+
+    @property
+    def voice(self) -> str | None:
+        """That it is to be spoken with; None is the server's own."""
+        return self._wish.voice
 
     @property
     def version(self) -> int:
@@ -196,7 +226,7 @@ class RemoteUtterance:
 
     def close(self) -> None:
         """Cancel what is left of it. Idempotent."""
-        kept, self._kept = self._kept, None
+        kept = self._left()
         if kept is None:
             return
         try:
@@ -214,8 +244,8 @@ class RemoteUtterance:
         while (events := self._heard(server.gap_s if self._frames else server.first_s)) is not None:
             for event in events:
                 match event:
-                    case Codes(codes=codes):
-                        yield from self._made(codes)
+                    case Codes():
+                        yield from self._made(event)
                     case Over(reason=reason, frames=frames):
                         self._end(event)
                         yield Stop(_REASONS.get(reason, StopReason.END), frames)
@@ -258,6 +288,8 @@ class RemoteUtterance:
         server = self._language.server
         for message in kept.receiver.ask(self._wish, model=server.model, about=self._about):
             kept.line.send(message)
+        if self._dictation is not None:
+            self._dictation.tell(partial(_say, kept.line))
         while (events := self._next(server.first_s)) is not None:
             for event in events:
                 match event:
@@ -277,7 +309,7 @@ class RemoteUtterance:
             return None
         if (granted := kept.receiver.taken(self._frames)) is not None:
             kept.line.send(granted)
-        message = kept.line.receive(self._stale, most_s)
+        message = self._waited(kept.line, most_s)
         if message is None:
             return None
         before_s, self._arrived_s = self._arrived_s, message.arrived_s
@@ -287,16 +319,40 @@ class RemoteUtterance:
             self._took_s = (message.arrived_s - before_s) / frames
         return events
 
-    def _made(self, codes: Ids) -> Generator[Frame, None, None]:
-        for each in codes:
-            yield Frame(self._frames, each, self._took_s)
+    def _waited(self, line: CodecLine, most_s: float) -> SocketMessage | None:
+        """The next message. A text that is still being written may keep the server waiting for
+        any time; that the line is dead is noticed without a message."""
+        while True:
+            goes_on = self._dictation is not None and self._dictation.goes_on
+            try:
+                return line.receive(self._stale, most_s)
+            except RemoteStalled:
+                if not goes_on:
+                    raise
+
+    def _made(self, made: Codes) -> Generator[Frame, None, None]:
+        last = len(made.codes) - 1
+        for at, each in enumerate(made.codes):
+            yield Frame(self._frames, each, self._took_s, made.text_late and at == last)
             self._frames += 1
+
+    def _left(self) -> _Kept | None:
+        """The socket, which is told nothing more of this utterance."""
+        if self._dictation is not None:
+            self._dictation.leave()
+        kept, self._kept = self._kept, None
+        return kept
 
     def _drop(self) -> None:
         """The socket is good for nothing more."""
-        kept, self._kept = self._kept, None
+        kept = self._left()
         if kept is not None:
             kept.line.break_off()
 
     def _nonsense(self, error: WireError) -> RemoteLanguageError:
         return RemoteLanguageError(f"{self._language.server.url} sends what cannot be: {error}")
+
+
+def _say(line: CodecLine, text: str, ended: bool) -> None:
+    for message in text_messages(text, ended=ended):
+        line.send(message)

@@ -14,8 +14,8 @@ Only the codec is needed here, and fetched.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -45,6 +45,7 @@ from s2s.tts.qwen3.folders import (
     KERNEL_FOLDER,
 )
 from s2s.tts.qwen3.interfaces import Stale, never
+from s2s.tts.qwen3.remote.dictation import Dictation
 from s2s.tts.qwen3.remote.language import CodecLine, RemoteLanguage, RemoteServer, RemoteUtterance
 
 PATH = "/v1/audio/speech/stream"
@@ -74,6 +75,8 @@ class RemoteModel:
     start_trim: StartTrim = field(default_factory=StartTrim)
     told: ServerVoices = field(default_factory=ServerVoices)
     _warm_starts: WarmStarts[CodecState] = field(init=False)
+    _feeds: dict[str | None, bool] = field(default_factory=dict[str | None, bool], init=False)
+    """By voice, as its answers told."""
 
     def __post_init__(self) -> None:
         self._warm_starts = WarmStarts(self.decoder)
@@ -87,13 +90,19 @@ class RemoteModel:
         about: bool = False,
     ) -> Speech:
         """An utterance, as `Engine.speak` gives it. about: ask what voices there are, too; the
-        answer is in ``told``.
+        answer is in ``told``. A text that is still being written is spoken along, if the server
+        can do that (see `takes_words`), and closed when the speech ends.
 
         Asking for chunks raises RemoteLanguageError, after all that came has been given.
         """
         report = Report()
         chunks = self._chunks(wish, schedule or ScheduleConfig(), stale, report, about)
         return Speech(chunks, report)
+
+    def takes_words(self, voice: str | None) -> bool:
+        """The server speaks along with a text that is still being written, with this voice: known
+        from the first answer that it has spoken."""
+        return self._feeds.get(voice, False)
 
     def close(self) -> None:
         """Idempotent."""
@@ -109,22 +118,17 @@ class RemoteModel:
         about: bool,
     ) -> Generator[Chunk, None, None]:
         report.began_s = perf_counter()
-        for attempt in range(RETRIES + 1):
-            again = SpeechWish(
-                wish.text,
-                wish.voice,
-                wish.language,
-                wish.instructions,
-                wish.seed,
-                attempt,
-                wish.max_new_tokens,
-            )
-            with closing(self.language.utterance(again, stale, about=about)) as utterance:
-                last = attempt == RETRIES
-                sounding = yield from self._spoken(utterance, schedule, stale, report, last)
-            if sounding is None or not sounding.discarded:
-                return
-            report.again()
+        dictation = None if isinstance(wish.text, str) else Dictation(wish.text, stale)
+        with closing(dictation) if dictation is not None else nullcontext():
+            for attempt in range(RETRIES + 1):
+                again = replace(wish, attempt=attempt)
+                utterance = self.language.utterance(again, stale, about=about, dictation=dictation)
+                with closing(utterance):
+                    last = attempt == RETRIES
+                    sounding = yield from self._spoken(utterance, schedule, stale, report, last)
+                if sounding is None or not sounding.discarded:
+                    return
+                report.again()
 
     def _spoken(
         self,
@@ -141,6 +145,7 @@ class RemoteModel:
             return None
         report.prefill_s = perf_counter() - report.began_s
         start = begun.start
+        self._feeds[utterance.voice] = bool(start.feeds)
         if start.voices is not None or start.languages is not None:
             self.told = ServerVoices(
                 tuple(start.voices or ()), tuple(start.languages or ()), start.model or ""

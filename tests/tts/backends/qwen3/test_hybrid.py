@@ -4,6 +4,7 @@ of it is in one place, over real sockets."""
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from s2s.transport.server.config import ServeConfig
 from s2s.tts.backends.qwen3.codes import Qwen3Codes
 from s2s.tts.backends.qwen3.hybrid import HybridQwen3
 from s2s.tts.base import AudioChunk, TtsError
+from s2s.tts.codec_stream.feeding import TextFeed
 from s2s.tts.qwen3_adapter import Qwen3, Qwen3Config
 from tests.support.fake_vllm_omni import FakeVllmOmni, serving
 from tests.support.patience import PATIENCE_S
@@ -194,6 +196,121 @@ def test_the_backend_of_the_registry_is_the_one_that_the_option_asks_for(
     config = whole(tiny_qwen3("1.7b-customvoice"), language_model="ws://127.0.0.1:9")
     with closing(registry.create_synthesizer("qwen3", config, resources)) as made:
         assert isinstance(made, HybridQwen3)
+
+
+# --- text that is still being written -------------------------------------------------------------
+
+
+ONE_BY_ONE = {"initial_codec_chunk_frames": 1, "codec_chunk_frames": 1}
+"""ONNX Runtime rounds otherwise in calls of another size, and when text comes decides on that."""
+
+
+@pytest.fixture(scope="module")
+def fed(tiny_qwen3: Callable[[str], Path], resources: Resources) -> Iterator[Qwen3]:
+    config = whole(tiny_qwen3("1.7b-customvoice"), streaming_text=True, **ONE_BY_ONE)
+    with closing(Qwen3(config, resources)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def fed_device(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, fed: Qwen3
+) -> Iterator[HybridQwen3]:
+    with codes_of(fed) as address:
+        config = whole(tiny_qwen3("1.7b-customvoice"), language_model=address, **ONE_BY_ONE)
+        with closing(HybridQwen3(config, resources)) as made:
+            yield made
+
+
+def written(who: Qwen3 | HybridQwen3, *pieces: str, **more: str) -> list[float]:
+    """The sound of a text of which each piece comes once sound of the one before was heard."""
+    feed, left = TextFeed(), list(pieces)
+
+    def write() -> None:
+        if left:
+            feed.push(left.pop(0))
+        else:
+            feed.end()
+
+    write()
+    samples: list[float] = []
+    for chunk in who.synthesize_written(feed, **more):
+        samples += chunk.samples.tolist()
+        write()
+    assert feed.read(lambda: False) is None, "it is closed"
+    return samples
+
+
+def test_a_text_that_comes_while_it_is_spoken_sounds_as_in_one_place_to_the_bit(
+    fed: Qwen3, fed_device: HybridQwen3
+) -> None:
+    pieces = ["Listen:", *(f" {each}" for each in TEXT.split())]
+    here = written(fed, *pieces, language="en")
+    assert len(here) > 24_000 * 0.08
+    assert here == sound_of(fed, "".join(pieces), language="en")
+    assert written(fed_device, *pieces, language="en") == here
+    assert written(fed_device, "".join(pieces), language="en") == here
+    vivian = written(fed, *pieces, voice="vivian", language="en")
+    assert written(fed_device, *pieces, voice="vivian", language="en") == vivian
+
+
+def test_what_the_server_does_with_text_is_learned_from_its_answers(
+    fed_device: HybridQwen3, device: HybridQwen3
+) -> None:
+    chunks_of(fed_device, "Hi.", voice="dylan")
+    assert fed_device.takes_words("dylan")
+    assert not fed_device.takes_words("uncle_fu"), "it has not spoken with it"
+    chunks_of(device, "Hi.", voice="dylan")
+    assert not device.takes_words("dylan"), "as the authors do it"
+
+
+def test_who_wants_no_words_spoken_along_is_not_asked(
+    tiny_qwen3: Callable[[str], Path], resources: Resources, fed: Qwen3
+) -> None:
+    with codes_of(fed) as address:
+        config = whole(tiny_qwen3("1.7b-customvoice"), language_model=address, streaming_text=False)
+        with closing(HybridQwen3(config, resources)) as device:
+            chunks_of(device, "Hi.")
+            assert not device.takes_words()
+
+
+def test_a_server_that_wants_whole_texts_speaks_what_was_fed_once_it_is_whole(
+    local: Qwen3, device: HybridQwen3
+) -> None:
+    feed = TextFeed()
+    for piece in ("A sentence", " that takes its", " time."):
+        feed.push(piece)
+    feed.end()
+    samples = np.concatenate([each.samples for each in device.synthesize_written(feed)])
+    assert samples.tolist() == sound_of(local)
+
+
+def test_an_interruption_while_the_text_is_awaited_ends_both_ends(
+    fed: Qwen3, fed_device: HybridQwen3
+) -> None:
+    expected = written(fed, "Hi.")
+    for stopped in (False, True):
+        feed, stop = TextFeed(), threading.Event()
+        feed.push("A sentence that")
+        spoken = fed_device.synthesize_written(feed, stop=stop.is_set)
+        assert next(spoken).samples.size
+        if stopped:
+            stop.set()
+            feed.close()
+            assert not [each for each in spoken if each.samples.size]
+        else:
+            spoken.close()
+        feed.push(" takes its time.")
+        assert written(fed_device, "Hi.") == expected
+    assert not [each for each in threading.enumerate() if each.name == "qwen3-dictation"]
+
+
+def test_a_text_without_a_word_asks_nothing(fed_device: HybridQwen3) -> None:
+    for stop in (False, True):
+        feed = TextFeed()
+        feed.end()
+        assert list(fed_device.synthesize_written(feed, stop=lambda stop=stop: stop)) == []
+        assert feed.read(lambda: False) is None
 
 
 # --- a vLLM-Omni that runs the talker alone -------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -150,6 +150,14 @@ def test_while_text_is_waited_for_no_sound_is_held_back() -> None:
     sounding, _ = sounding_of(Loud(), AT_ONCE, late=frozenset({2}))
     items = iter([*frames(5), Stop(StopReason.END, 5)])
     assert [len(chunk.codes) for chunk in sounding.chunks(items, last=True)] == [3, 2]
+
+
+def test_a_frame_may_tell_itself_that_its_text_is_late() -> None:
+    sounding, _ = sounding_of(Loud(), AT_ONCE)
+    first, second, *rest = frames(4)
+    assert isinstance(second, Frame)
+    items = [first, replace(second, text_late=True), *rest, Stop(StopReason.END, 4)]
+    assert heard(sounding, items) == [[1, 2], [3, 4]]
 
 
 def test_nothing_is_read_ahead_of_who_asks_for_chunks() -> None:

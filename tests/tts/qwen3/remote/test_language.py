@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from s2s.core.arrays import Ids
-from s2s.system.remote import RemoteError, SocketMessage
-from s2s.tts.codec_stream.messages import CreditGrant
+from s2s.system.remote import RemoteError, SocketMessage, stalled
+from s2s.tts.codec_stream.feeding import TextFeed
+from s2s.tts.codec_stream.messages import CreditGrant, InputDone, SpeechConfig, SpeechText
 from s2s.tts.codec_stream.source import SpeechEnd, SpeechFrame, SpeechWish
 from s2s.tts.qwen3.engine.decode_loop import Frame, FrameItem, Stop
 from s2s.tts.qwen3.engine.stop_rules import StopReason
 from s2s.tts.qwen3.errors import RemoteLanguageError
 from s2s.tts.qwen3.interfaces import never
+from s2s.tts.qwen3.remote.dictation import Dictation
 from s2s.tts.qwen3.remote.language import CodecLine, RemoteLanguage, RemoteServer
 from tests.support.codec_stream import CODEC, HELLO, PulledLine, some_frames
 
@@ -36,6 +38,9 @@ class Counted:
 
     def reference_codes(self, voice: str | None) -> Ids | None:
         return None
+
+    def takes_words(self, voice: str | None) -> bool:
+        return False
 
     def codec_frames(
         self, wish: SpeechWish, stop: Callable[[], bool]
@@ -133,6 +138,58 @@ def test_what_cannot_be_ends_the_socket_with_its_name() -> None:
     with (
         closing(language_of(line).utterance(HELLO, never)) as utterance,
         pytest.raises(RemoteLanguageError, match="ws://test sends what cannot be: message: Inv"),
+    ):
+        utterance.begin()
+    assert line.closed
+
+
+class Slow(PulledLine):
+    """A server that is silent twice before it begins; told before each time."""
+
+    before: Callable[[], None]
+    silences = 0
+
+    def receive(self, stop: Callable[[], bool], most_s: float) -> SocketMessage | None:
+        if self.silences < 2:
+            self.silences += 1
+            self.before()
+            raise stalled("ws://test", most_s)
+        return super().receive(stop, most_s)
+
+
+def test_a_server_may_be_silent_while_its_text_is_being_written() -> None:
+    line, feed = Slow(Counted()), TextFeed()
+    feed.push("Hel")
+    language = language_of(line)
+    wish = replace(HELLO, text=feed)
+    with closing(Dictation(feed, never)) as dictation:
+        line.before = lambda: None if line.silences < 2 else feed.push("lo.") or feed.end()
+        with closing(language.utterance(wish, never, dictation=dictation)) as utterance:
+            assert utterance.begin() is not None
+            assert list(utterance.items())[-1] == Stop(StopReason.END, 20)
+    [config, *texts, done] = [
+        each for each in line.sent if isinstance(each, SpeechConfig | SpeechText | InputDone)
+    ]
+    assert isinstance(config, SpeechConfig)
+    assert config.codec_stream is not None
+    assert config.codec_stream.fed
+    assert "".join(each.text for each in texts if isinstance(each, SpeechText)) == "Hello."
+    assert isinstance(done, InputDone)
+
+
+def test_a_server_that_has_all_of_the_text_may_not_be_silent() -> None:
+    line, feed = Slow(Counted()), TextFeed()
+    line.before = lambda: None
+    feed.push("Hello.")
+    feed.end()
+    dictation = Dictation(feed, never)
+    dictation.finish()
+    with (
+        closing(dictation),
+        closing(
+            language_of(line).utterance(replace(HELLO, text=feed), never, dictation=dictation)
+        ) as utterance,
+        pytest.raises(RemoteLanguageError, match="no answer for 20 s"),
     ):
         utterance.begin()
     assert line.closed

@@ -16,7 +16,8 @@ import pytest
 from s2s.core.arrays import Ids
 from s2s.system.remote import RemoteError
 from s2s.tts.base import TtsError
-from s2s.tts.codec_stream.messages import InputCancel, SpeechConfig
+from s2s.tts.codec_stream.feeding import TextFeed
+from s2s.tts.codec_stream.messages import InputCancel, InputDone, SpeechConfig, SpeechText
 from s2s.tts.codec_stream.source import CodecFormat, SpeechEnd, SpeechFrame, SpeechWish
 from s2s.tts.qwen3.checkpoint.spec import Generation, Kind
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
@@ -57,6 +58,9 @@ class Source:
 
     def reference_codes(self, voice: str | None) -> Ids | None:
         return None if self.request.reference is None else self.request.reference.codes
+
+    def takes_words(self, voice: str | None) -> bool:
+        return self.request.streaming is True
 
     def codec_frames(
         self, wish: SpeechWish, stop: Callable[[], bool]
@@ -298,6 +302,30 @@ def test_a_run_that_is_discarded_is_asked_for_again_with_other_random_numbers(bo
     assert speech.report.retries == here.report.retries == 2
     configs = [each for each in made.lines[0].sent if isinstance(each, SpeechConfig)]
     assert [c.codec_stream.attempt for c in configs if c.codec_stream is not None] == [0, 1, 2]
+
+
+def test_a_text_that_is_fed_is_told_again_in_place_of_a_run_that_is_discarded(both: Make) -> None:
+    guards = Guards(silent_frames=0, same_frames=1, repeats=0, frames_per_token=0)
+    made = both("0.6b-customvoice", PLAIN(), guards)
+    late = ScheduleConfig(codec_chunk_ramp=(100, 100))
+    feed = TextFeed()
+    for piece in ("H", "i."):
+        feed.push(piece)
+    feed.end()
+    speech = made.device.speak(SpeechWish(feed, seed=4), schedule=late)
+    there = [each.pcm.tolist() for each in speech.chunks]
+    here = made.engine.speak(
+        made.source.request, seed=4, schedule=late, generation=made.source.generation
+    )
+    assert there == [each.pcm.tolist() for each in here.chunks]
+    assert speech.report.retries == 2
+    told = "".join(
+        each.text if isinstance(each, SpeechText) else "|"
+        for each in made.lines[0].sent
+        if isinstance(each, SpeechText | InputDone)
+    )
+    assert told == "Hi.|Hi.|Hi.|"
+    assert feed.read(lambda: False) is None, "it is closed"
 
 
 def test_a_server_of_version_1_is_decoded_too_and_asked_once(both: Make) -> None:
