@@ -100,6 +100,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
         r"\1 --checkpoint {ends} --no-embedded --turns 1 --busy 0 "
         r"--predictor-quants q8_0 --text fed \2",
     ),
+    (r"(qwen3_cores\.py .*)", r"\1 --core onnx --frames 2 --runs 1 --exact-frames 2"),
     (r"--checkpoint checkpoint", "--checkpoint {base}"),
     (r"--frames 50 --runs 2", "--frames 4 --runs 1"),
 )

@@ -288,10 +288,16 @@ def _megabytes(model: Qwen3Model, part: str) -> float:
 
 def limits_of(threads: int, size: WeightSizes) -> MachineLimits:
     """The machine's, measured in a process in which numpy uses one thread by itself."""
+    return alone_in_one_thread(measure_limits, threads, sizes(size))
+
+
+def alone_in_one_thread(work: Callable[..., R], *arguments: object) -> R:
+    """As `alone`, in a process in which numpy computes with one thread: others are not disturbed,
+    and a busy machine does not let two wait for each other."""
     before = {name: os.environ.get(name) for name in SINGLE_THREADED}
     os.environ.update(dict.fromkeys(SINGLE_THREADED, "1"))
     try:
-        return alone(measure_limits, threads, sizes(size))
+        return alone(work, *arguments)
     finally:
         for name, value in before.items():
             os.environ.pop(name, None)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from s2s.bench.qwen3.utterances import Bench, acceptance_rate
 from s2s.tts.qwen3 import (
+    AUTO,
     UNTOUCHED,
     DevicePlacements,
     Qwen3Model,
@@ -30,8 +31,9 @@ class BenchSetting:
     quant: str
     predictor_quant: str | None
     backend: str
-    """Of talker and predictor; "auto" is the fastest."""
+    """Of talker and predictor, as `codec` of that; "auto" is the fastest."""
     threads: int
+    codec: str = AUTO
     draft_tokens: int = 0
     codes_a_pass: float | None = None
     """Emulated; None accepts draft tokens as these weights do."""
@@ -59,7 +61,10 @@ def open_setting(setting: BenchSetting) -> Qwen3Model:
         quant=setting.quant,
         predictor_quant=setting.predictor_quant,
         placement=DevicePlacements(
-            talker=setting.backend, predictor=setting.backend, draft_tokens=setting.draft_tokens
+            talker=setting.backend,
+            predictor=setting.backend,
+            codec=setting.codec,
+            draft_tokens=setting.draft_tokens,
         ),
         threads=setting.threads,
         start_trim=UNTOUCHED,

@@ -47,8 +47,14 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
     from s2s.tts.qwen3.native.packed_model import pack_model
     from s2s.tts.qwen3.parity.compare import RANDOM_WEIGHTS, Parity, open_parity, trace_table
+    from s2s.tts.qwen3.parity.exact import exact_run
     from s2s.tts.qwen3.parity.quality import Quality, quality_table
-    from s2s.tts.qwen3.parity.recorded import RecordedComparison, compare_recorded, read_recorded
+    from s2s.tts.qwen3.parity.recorded import (
+        RecordedComparison,
+        compare_recorded,
+        read_recorded,
+        write_recorded,
+    )
     from s2s.tts.qwen3.remote.language import RemoteServer
     from s2s.tts.qwen3.remote.model import RemoteModel, codec_format, open_remote_model
     from s2s.tts.qwen3.text.prompt import Reference, Request, check_request
@@ -89,8 +95,9 @@ _NAMES = {
     "model": "DevicePlacements Qwen3Model open_model",
     "native.packed_model": "pack_model",
     "parity.compare": "RANDOM_WEIGHTS Parity open_parity trace_table",
+    "parity.exact": "exact_run",
     "parity.quality": "Quality quality_table",
-    "parity.recorded": "RecordedComparison compare_recorded read_recorded",
+    "parity.recorded": "RecordedComparison compare_recorded read_recorded write_recorded",
     "remote.language": "RemoteServer",
     "remote.model": "RemoteModel codec_format open_remote_model",
     "text.prompt": "Reference Request check_request",
@@ -160,6 +167,7 @@ __all__ = [
     "enrol_voice",
     "enrolled_voice_path",
     "enrolled_voices",
+    "exact_run",
     "foresee",
     "keep_observed",
     "open_decoder",
@@ -172,6 +180,7 @@ __all__ = [
     "read_recorded",
     "segments",
     "trace_table",
+    "write_recorded",
 ]
 
 

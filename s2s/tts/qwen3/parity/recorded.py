@@ -24,11 +24,13 @@ Of vLLM-Omni the codec tokens of stage 0 are the codes, and the final audio is t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 
+from s2s.system.whole_file import write_whole
 from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.engine.language_model import LanguageModel
@@ -124,6 +126,28 @@ def read_recorded(path: Path, spec: Spec) -> RecordedRun:
         streaming=bool(found["streaming"]) if "streaming" in found else None,
     )
     return RecordedRun(request, codes, _sound(found), _text(found, "made_by") or "another program")
+
+
+def write_recorded(path: Path, run: RecordedRun) -> None:
+    """Write a run as `read_recorded` reads it, whole or not at all. Raises OSError."""
+    request, reference = run.request, run.request.reference
+    told: dict[str, str | bool | Floats | Ids | None] = {
+        "text": request.text if isinstance(request.text, str) else "",
+        "made_by": run.made_by,
+        "codes": run.codes,
+        "pcm": run.pcm,
+        "language": request.language,
+        "speaker": request.speaker,
+        "instruction": request.instruction,
+        "streaming": request.streaming,
+        "speaker_vector": None if reference is None else reference.speaker,
+        "reference_codes": None if reference is None else reference.codes,
+        "reference_text": None if reference is None else reference.text,
+    }
+    found = {name: np.asarray(value) for name, value in told.items() if value is not None}
+    data = BytesIO()
+    np.savez(data, allow_pickle=False, **found)
+    write_whole(path, data.getvalue())
 
 
 def compare_recorded(model: Qwen3Model, run: RecordedRun) -> RecordedComparison:

@@ -1,0 +1,9 @@
+"""Every core of Qwen3-TTS on this machine, one after the other, as one table.
+
+See `s2s.bench.qwen3.cores`.
+"""
+
+from s2s.bench.qwen3.cores import main
+
+if __name__ == "__main__":
+    main()
