@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,6 +62,7 @@ class CoresReport:
 
 def main() -> None:
     """Parse, measure one after the other, print."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # child processes end with it
     arguments = parse(sys.argv[1:])
     arguments.scratch.mkdir(parents=True, exist_ok=True)
     exact = arguments.scratch / f"exact-{arguments.checkpoint.name}-{arguments.exact_frames}.npz"

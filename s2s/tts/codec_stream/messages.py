@@ -55,7 +55,8 @@ class StreamWishes(_Message):
     about: bool = False
     """Tell the model's voices and languages with the answer."""
     fed: bool = False
-    """Speak along while the text comes, from its first piece on; `input.done` is its end."""
+    """Speak along while the text comes, from its first piece on; `input.done` is its end
+    (docs/decisions/text-fed-over-the-wire.md)."""
 
 
 class SpeechConfig(_Message):

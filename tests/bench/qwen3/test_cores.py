@@ -41,6 +41,7 @@ def printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str
 ) -> tuple[list[str], dict[str, list[dict[str, object]]]]:
     monkeypatch.setattr(sys, "argv", ["cores", *arguments])
+    monkeypatch.setattr(cores.signal, "signal", lambda *_: None)
     cores.main()
     *lines, last = capsys.readouterr().out.splitlines()
     return lines, json.loads(last)
