@@ -60,9 +60,13 @@ class CoresReport:
     conditions: Conditions
 
 
+def _stop(*_: object) -> None:
+    sys.exit("stopped")
+
+
 def main() -> None:
     """Parse, measure one after the other, print."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # child processes end with it
+    signal.signal(signal.SIGTERM, _stop)  # child processes end with it
     arguments = parse(sys.argv[1:])
     arguments.scratch.mkdir(parents=True, exist_ok=True)
     exact = arguments.scratch / f"exact-{arguments.checkpoint.name}-{arguments.exact_frames}.npz"
