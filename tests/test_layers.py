@@ -65,6 +65,8 @@ TIMED_WAITS = {
     "bench.load.clients": "likewise",
     "bench.load.run": "a server is watched while it works",
     "transport.server.run": "limits of connections, as uvicorn keeps them",
+    "transport.server.kept.keeping": "at the end, for a place elsewhere that is written to",
+    "transport.server.kept.redis_store": "the limit of a connection",
     "transport.playback": "on a condition of the session's clock",
     "transport.client_transport": "on a condition of the session's clock",
     "transport.ring": "on a condition of the session's clock",

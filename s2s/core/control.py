@@ -6,6 +6,7 @@ so it knows this alone. All calls are safe from any thread and never wait for a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -198,6 +199,16 @@ class SessionControl(Protocol):
     @property
     def kept(self) -> object:
         """What a later session goes on with, once this one is closed: its conversation."""
+        ...
+
+    @property
+    def changes(self) -> int:
+        """Grows whenever `written` gives something else."""
+        ...
+
+    def written(self) -> Mapping[str, object]:
+        """Its conversation as plain values of JSON, as it is now and without sound: what a session
+        in another process goes on with. From any thread, also once it is closed."""
         ...
 
     def close(self) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from s2s.core.control import DuplicateItem, UnknownItem
@@ -32,6 +32,7 @@ from s2s.core.messages import ResponseId, TurnId
 from s2s.llm.base import ChatMessage
 from s2s.llm.history import NEARLY_FULL
 from s2s.llm.items import to_messages
+from s2s.llm.memory.item_entry import ItemEntry, entry_of
 
 MAX_ITEMS = 1000
 """Items that are kept at all; the oldest are forgotten without a word."""
@@ -39,23 +40,6 @@ FORGOTTEN = 64
 """Turns that are remembered to be none: the recogniser may still write one down."""
 COUNTED_TEXTS = 512
 """Texts whose tokens are known."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """An item and what is known of it."""
-
-    item: Item
-    turn: TurnId | None = None
-    """What the person said in it; the revision of its words."""
-    response: ResponseId | None = None
-    """Of which it is the answer."""
-    told: str = ""
-    """What was told of the answer so far, heard or not."""
-    cut: bool = False
-    """The client said how much of it was heard."""
-    shown: bool = True
-    """It is in the model's context."""
 
 
 class ConversationItems:
@@ -81,15 +65,38 @@ class ConversationItems:
         self._max_tokens = max_tokens
         self._count = lru_cache(COUNTED_TEXTS)(count_tokens)
         self._lock = threading.Lock()
-        self._entries: list[_Entry] = []
+        self._entries: list[ItemEntry] = []
         self._forgotten: deque[str] = deque(maxlen=FORGOTTEN)
         """Turns that are no items, whatever is still written down of them."""
+        self.changes = 0
+        """Grows with everything that happens to the items."""
+
+    # --- for another process -----------------------------------------------------------------
+
+    def plain(self) -> dict[str, object]:
+        """The items as plain values of JSON, without their sound."""
+        with self._lock:
+            entries = [entry.plain() for entry in self._entries]
+            return {"entries": entries, "forgotten": list(self._forgotten)}
+
+    def restore(self, entries: Sequence[object], forgotten: Sequence[object]) -> None:
+        """Go on with what `plain` gave.
+
+        Raises:
+            NotAnEntry: it is something else.
+        """
+        made = [entry_of(each) for each in entries]
+        with self._lock:
+            self._entries = made
+            self._forgotten.extend(each for each in forgotten if isinstance(each, str))
+            self.changes += 1
 
     # --- what is said ----------------------------------------------------------------------------
 
     def user(self, turn: TurnId, text: str) -> None:
         """What the person said in `turn`. A later revision of the same turn replaces it."""
         with self._lock:
+            self.changes += 1
             if turn.turn_id in self._forgotten:
                 return
             entry = self._of_turn(turn.turn_id)
@@ -104,41 +111,47 @@ class ConversationItems:
         """`turn` is an item from now on, whatever is known of its words. Returns the item before
         it."""
         with self._lock:
+            self.changes += 1
             entry = self._of_turn(turn.turn_id) or self._add_turn(turn)
             return self._before(entry)
 
     def forget(self, turn: TurnId) -> None:
         """What the person said in `turn` was not meant for it, or is taken out."""
         with self._lock:
+            self.changes += 1
             self._forgotten.append(turn.turn_id)
             self._entries = [e for e in self._entries if not _is_turn(e, turn.turn_id)]
 
     def told(self, response: ResponseId, text: str, *, spoken: bool = True) -> None:
         """A piece of the answer, ahead of its sound; the first makes it an item."""
         with self._lock:
+            self.changes += 1
             entry = self._of_response(response)
             if entry is None:
                 made = _spoken if spoken else _written
                 item_id = answer_item_id(response.response_key or "")
                 item = made(item_id, "assistant", "", "in_progress")
-                entry = _Entry(item, response=response)
+                entry = ItemEntry(item, response=response)
                 self._entries.append(entry)
             entry.told += text
 
     def called(self, call: CallItem) -> None:
         """The answer wants a tool called."""
         with self._lock:
-            self._entries.append(_Entry(call))
+            self.changes += 1
+            self._entries.append(ItemEntry(call))
 
     def used(self, response: ResponseId, item: ToolItem, *, shown: bool) -> None:
         """A tool was called for the answer; `shown`: the model is to see that later."""
         with self._lock:
-            self._entries.append(_Entry(item, shown=shown))
+            self.changes += 1
+            self._entries.append(ItemEntry(item, shown=shown))
 
     def played(self, response: ResponseId, text: str, complete: bool) -> None:
         """The answer was heard up to `text`; of what was written all counts."""
         del complete
         with self._lock:
+            self.changes += 1
             entry = self._of_response(response)
             if entry is not None and not entry.cut:
                 self._set_words(entry, text)
@@ -146,6 +159,7 @@ class ConversationItems:
     def done(self, response: ResponseId, *, whole: bool) -> None:
         """The answer ended; `whole`: it was not cut."""
         with self._lock:
+            self.changes += 1
             entry = self._of_response(response)
             if entry is None or not isinstance(entry.item, MessageItem):
                 return
@@ -159,6 +173,7 @@ class ConversationItems:
     def insert(self, item: Item, after: str | None, *, turn: TurnId | None = None) -> str | None:
         """See `s2s.core.control.SessionControl.insert`; its words are those of `turn`."""
         with self._lock:
+            self.changes += 1
             if self._find(item.item_id) is not None:
                 raise DuplicateItem(f"an item of the id '{item.item_id}' exists already")
             at = len(self._entries)
@@ -166,7 +181,7 @@ class ConversationItems:
                 at = 0
             elif after is not None:
                 at = self._entries.index(self._known(after)) + 1
-            entry = _Entry(item, turn=turn)
+            entry = ItemEntry(item, turn=turn)
             self._entries.insert(at, entry)
             self._hide_too_much()
             return self._before(entry)
@@ -174,6 +189,7 @@ class ConversationItems:
     def delete(self, item_id: str) -> None:
         """See `s2s.core.control.SessionControl.delete`."""
         with self._lock:
+            self.changes += 1
             entry = self._known(item_id)
             if entry.turn is not None:
                 self._forgotten.append(entry.turn.turn_id)
@@ -221,6 +237,7 @@ class ConversationItems:
             UnknownItem
         """
         with self._lock:
+            self.changes += 1
             entry = self._known(item_id)
             entry.cut = True
             self._set_words(entry, heard)
@@ -270,35 +287,36 @@ class ConversationItems:
 
     def reset(self) -> None:
         with self._lock:
+            self.changes += 1
             self._entries.clear()
 
     # --- inside; the lock is held ----------------------------------------------------------------
 
-    def _add_turn(self, turn: TurnId) -> _Entry:
+    def _add_turn(self, turn: TurnId) -> ItemEntry:
         item = _spoken(user_item_id(turn.turn_id), "user", None, "completed")
-        self._entries.append(_Entry(item, turn=turn))
+        self._entries.append(ItemEntry(item, turn=turn))
         return self._entries[-1]
 
-    def _of_turn(self, turn_id: str) -> _Entry | None:
+    def _of_turn(self, turn_id: str) -> ItemEntry | None:
         return next((e for e in reversed(self._entries) if _is_turn(e, turn_id)), None)
 
-    def _of_response(self, response: ResponseId) -> _Entry | None:
+    def _of_response(self, response: ResponseId) -> ItemEntry | None:
         return next((e for e in reversed(self._entries) if e.response == response), None)
 
-    def _find(self, item_id: str) -> _Entry | None:
+    def _find(self, item_id: str) -> ItemEntry | None:
         return next((e for e in reversed(self._entries) if e.item.item_id == item_id), None)
 
-    def _known(self, item_id: str) -> _Entry:
+    def _known(self, item_id: str) -> ItemEntry:
         entry = self._find(item_id)
         if entry is None:
             raise UnknownItem(f"there is no item of the id '{item_id}'")
         return entry
 
-    def _before(self, entry: _Entry) -> str | None:
+    def _before(self, entry: ItemEntry) -> str | None:
         at = next(n for n, each in enumerate(self._entries) if each is entry)
         return self._entries[at - 1].item.item_id if at else None
 
-    def _set_words(self, entry: _Entry, text: str) -> None:
+    def _set_words(self, entry: ItemEntry, text: str) -> None:
         item = entry.item
         if isinstance(item, MessageItem):
             written = bool(item.parts) and isinstance(item.parts[0], TextPart)
@@ -345,7 +363,7 @@ def answer_call(call_id: str, name: str, arguments: str) -> CallItem:
     return CallItem(call_item_id(call_id), call_id, name, arguments)
 
 
-def _is_turn(entry: _Entry, turn_id: str) -> bool:
+def _is_turn(entry: ItemEntry, turn_id: str) -> bool:
     return entry.turn is not None and entry.turn.turn_id == turn_id
 
 

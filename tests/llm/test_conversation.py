@@ -362,3 +362,49 @@ def test_whatever_happens_the_prompt_is_one_that_servers_take(
         assert later.role != "tool" or later.call_id in called
     in_a_row = [item.item_id for item in kept.items() if item.item_id.startswith("item_t")]
     assert len(set(in_a_row)) == len(in_a_row)
+
+
+def test_another_process_goes_on_with_the_items_and_what_the_model_is_shown():
+    kept = conversation(max_turns=2)
+    for number in range(4):
+        kept.user(turn(number), f"question {number}")
+        kept.told(response(number), f"answer {number}")
+        kept.played(response(number), f"answer {number}", True)
+        kept.done(response(number), whole=True)
+    kept.forget(turn(9))
+    kept.told(response(5), "It is noon in London.")
+    kept.played(response(5), "It is noon", False)
+    before = kept.changes
+    written = kept.plain()
+    assert kept.changes == before
+    again = conversation(max_turns=2)
+    entries, forgotten = written["entries"], written["forgotten"]
+    assert isinstance(entries, list)
+    assert isinstance(forgotten, list)
+    again.restore(entries, forgotten)
+    assert ids(again) == ids(kept)
+    assert shown(again) == shown(kept)
+    assert status(again, answer_item_id("resp_5")) == "incomplete"
+    again.user(turn(9), "not meant for it")
+    assert ids(again) == ids(kept)
+
+
+def test_whatever_happens_to_the_items_is_a_change():
+    kept = conversation()
+    found: list[int] = [kept.changes]
+    for happens in (
+        lambda: kept.committed(turn(1)),
+        lambda: kept.user(turn(1), "hello"),
+        lambda: kept.told(response(1), "yes"),
+        lambda: kept.played(response(1), "yes", True),
+        lambda: kept.called(answer_call("c", "tool", "{}")),
+        lambda: kept.done(response(1), whole=True),
+        lambda: kept.insert(typed("item_x", "typed"), None),
+        lambda: kept.cut(answer_item_id("resp_1"), "y"),
+        lambda: kept.delete("item_x"),
+        lambda: kept.forget(turn(1)),
+        kept.reset,
+    ):
+        happens()
+        found.append(kept.changes)
+    assert found == sorted(set(found))

@@ -168,6 +168,13 @@ class FakeSession:
     def kept(self) -> object:
         return list(self.items)
 
+    @property
+    def changes(self) -> int:
+        return len(self.items)
+
+    def written(self) -> dict[str, object]:
+        return {"entries": [each.item_id for each in self.items]}
+
     # what it says
 
     def begin_turn(self, start_ms: int = 0) -> str:

@@ -19,6 +19,7 @@ ON_REQUEST = {
     "kernels": "the wheel of the compiled kernel, built and installed",
     "clients": "clients of others, in environments of their own from the package index",
     "emulation": "the kernel on other processors and systems, by cross compilers and emulators",
+    "cluster": "several processes of sessions under Ray Serve",
     "sanitizers": "the kernel with the checks that a compiler puts in",
 }
 """Marks of tests that run only when asked for, and what they are."""

@@ -54,6 +54,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     from s2s.app.recording import check_recordable
     from s2s.app.serving.conversing import Conversing
     from s2s.app.serving.satellite import satellite_beside
+    from s2s.app.serving.stores import make_store
     from s2s.app.serving.wyoming import beside, check_wyoming
     from s2s.transport.server.access import Access
     from s2s.transport.server.metrics import ServerMetrics
@@ -69,6 +70,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     if config.wyoming.enabled:
         check_wyoming(config.wyoming)
     check_codes(config)
+    kept = make_store(settings)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
         if (parent := config.record.folder) is not None:
@@ -84,7 +86,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
             conversing = Conversing(config, models, metrics, (key,) if key else ())
             names = model_names(config)
             server = Server(
-                settings, key, conversing.services(names, codes_of(config, models)), metrics
+                settings, key, conversing.services(names, codes_of(config, models)), metrics, kept
             )
             web = WebServer(server, bound, tls)
             took_s = time.perf_counter() - started_s

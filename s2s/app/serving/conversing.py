@@ -11,6 +11,7 @@ from s2s.core.clock import SystemClock
 from s2s.core.control import Answering, Hearing, SessionControl
 from s2s.core.events import EventSink, to_all
 from s2s.core.metrics import Metrics
+from s2s.core.untyped import is_mapping
 from s2s.records.files import RecordError
 from s2s.records.recorder import RecordPlan, SessionRecorder
 from s2s.session.client.session import ClientSessions
@@ -89,6 +90,8 @@ class Conversing:
 
     async def _converse(self, socket: ClientSocket, opening: ClientOpening) -> object | None:
         resumed = opening.resumed
+        if is_mapping(resumed):
+            resumed = self._service.restored(resumed, opening.model)
         request = ConnectionRequest(
             opening.model,
             opening.session,
@@ -96,6 +99,8 @@ class Conversing:
             resumed if isinstance(resumed, KeptConversation) else None,
             opening.may_resume,
             opening.on_error,
+            opening.keep,
+            opening.trouble,
             opening.call,
         )
         return await self._service.converse(socket, request)

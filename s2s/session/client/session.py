@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from s2s.core.audio import PIPELINE_HZ, resample
@@ -21,11 +22,15 @@ from s2s.core.handler import AnyStage
 from s2s.core.items import Item, MessageItem, SoundPart
 from s2s.core.messages import ResponseAsked, ResponseId, TurnId
 from s2s.core.metrics import Metrics
+from s2s.core.untyped import is_list, is_mapping
+from s2s.llm.memory.item_entry import NotAnEntry
 from s2s.session.client.orders import ClearInput, CommitInput, GivenSound, HearBy
-from s2s.session.client.wiring import ClientSettings, ClientStages, KeptSession
+from s2s.session.client.wiring import ClientSettings, ClientStages, KeptSession, begun
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models
 from s2s.transport.client_transport import ClientTransport
+
+log = logging.getLogger(__name__)
 
 LEAST_INPUT_MS = 100
 """A shorter commit is refused."""
@@ -48,6 +53,13 @@ class ClientSession:
     def kept(self) -> KeptSession:
         """What the next session may go on with, once this one is closed."""
         return self._run.kept
+
+    @property
+    def changes(self) -> int:
+        return self._run.conversation.changes
+
+    def written(self) -> Mapping[str, object]:
+        return self._run.conversation.plain()
 
     @property
     def quiet(self) -> bool:
@@ -184,13 +196,28 @@ class ClientSessions:
         hearing: Hearing,
         kept: object | None = None,
     ) -> ClientSession:
-        """Begin a session. `kept` is that of a session that was closed."""
+        """Begin a session. `kept` is that of a session that was closed, or what it wrote in another
+        process."""
         earlier = kept if isinstance(kept, KeptSession) else None
         settings = ClientSettings(session_id, answering, hearing, earlier, self._metrics())
         clock = self._clock()
+        if is_mapping(kept):
+            settings.kept = begun(self._config, self._models, settings, clock)
+            _restore(settings.kept, kept)
         return ClientSession(
             ClientStages(self._models, transport, self._config, settings, events, clock)
         )
+
+
+def _restore(begun_anew: KeptSession, written: Mapping[str, object]) -> None:
+    """Go on with what another process wrote."""
+    entries, forgotten = written.get("entries"), written.get("forgotten")
+    try:
+        if not is_list(entries):
+            raise NotAnEntry("no list of items")
+        begun_anew.conversation.restore(entries, forgotten if is_list(forgotten) else [])
+    except NotAnEntry as error:
+        log.error("what another process wrote of a conversation is lost: %s", error)
 
 
 def _said(item: Item) -> SoundPart | None:

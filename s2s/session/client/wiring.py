@@ -116,7 +116,7 @@ class ClientStages:
         self.settings = settings
         self.transport = transport
         self.playback = transport.playback
-        kept = settings.kept or _begun(config, models, settings, clock)
+        kept = settings.kept or begun(config, models, settings, clock)
         self.conversation, self.sounds = kept.conversation, kept.sounds
         self.numbers, self.tools = kept.numbers, kept.tools
         self._bell: Bell | None = None
@@ -376,7 +376,7 @@ class ClientStages:
             self._sink(event)
 
 
-def _begun(
+def begun(
     config: SessionConfig, models: Models, settings: ClientSettings, clock: Clock
 ) -> KeptSession:
     """What a new session goes on with: nothing."""

@@ -7,6 +7,7 @@ Knows no server: it is given a pair of receive and send.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -14,9 +15,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from s2s.core.clock import Clock
+from s2s.core.untyped import is_object
 from s2s.transport.client_playback import ClientSound
 from s2s.transport.client_transport import ClientTransport, OpenSession
 from s2s.transport.realtime.commands import IdNumbers
+from s2s.transport.realtime.faults import ClientFault
 from s2s.transport.realtime.limits import Limits
 from s2s.transport.realtime.meaning import answering_of, hearing_of
 from s2s.transport.realtime.protocol import RealtimeProtocol
@@ -30,11 +33,16 @@ from s2s.transport.realtime.session_object import (
 )
 from s2s.transport.realtime.wire.parse import parse_settings
 
+log = logging.getLogger(__name__)
+
 MAX_WAITING_CHARACTERS = 16 << 20
 """Of what is to be sent: with more, the client's next event waits until it has read some."""
 
 REPORT_S = 0.2
 """Of a call's sound that left are told to the session together."""
+
+IDS_AHEAD = 1_000
+"""A process that was lost may have given so many ids of which it had written nothing."""
 
 COMMIT_S = 5.0
 """A commit is an item after so long at most, or it became part of another turn."""
@@ -70,7 +78,7 @@ class KeptConversation:
     session: SessionObject
     ids: IdNumbers
     kept: object
-    """As the session behind gave it."""
+    """As the session behind gave it, or wrote it in another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,11 @@ class ConnectionRequest:
     resumed: KeptConversation | None = None
     may_resume: bool = False
     on_error: Callable[[str], None] = field(default=lambda _code: None)
+    keep: Callable[[Callable[[], Mapping[str, object]]], None] | None = None
+    """Told whenever there is more to be kept than before: given what gives the conversation as
+    plain values of JSON, which `RealtimeService.restored` takes."""
+    trouble: str = ""
+    """Why the client cannot go on with what it may have left elsewhere: it is told."""
     call: CallSound | None = None
     """Its sound, where that comes beside the events."""
 
@@ -113,16 +126,9 @@ class RealtimeService:
         Raises:
             SessionFieldError, ClientFault: the settings that came with its secret cannot be.
         """
-        defaults = SessionDefaults(
-            request.model or self.model,
-            self.voice,
-            self.instructions,
-            self.voices,
-            model_named=bool(request.model),
-        )
         session = SessionObject(
             session_id,
-            defaults,
+            self._defaults(request.model),
             expires_at=int(time.time() + self.max_session_s),
             kind=request.kind,
             limits=self.limits,
@@ -142,6 +148,28 @@ class RealtimeService:
         """
         fresh = self.session_object(ConnectionRequest(), f"sess_{_new_id()}")
         return checked_session(settings, fresh)
+
+    def restored(self, written: Mapping[str, object], model: str = "") -> KeptConversation | None:
+        """The conversation that a connection in another process told to `ConnectionRequest.keep`;
+        None where that cannot be read. model: the one that the client asks for now."""
+        session, used = written.get("session"), written.get("used")
+        try:
+            if not is_object(session) or not isinstance(used, int):
+                raise ValueError("no session, or no number of its ids")
+            made = SessionObject.restored(session, self._defaults(model), self.limits)
+        except (ValueError, ClientFault) as error:
+            log.error("what another process wrote of a session cannot be read: %s", error)
+            return None
+        return KeptConversation(made, IdNumbers(made.short_id, used + IDS_AHEAD), written)
+
+    def _defaults(self, model: str) -> SessionDefaults:
+        return SessionDefaults(
+            model or self.model,
+            self.voice,
+            self.instructions,
+            self.voices,
+            model_named=bool(model),
+        )
 
     async def converse(
         self, socket: TextSocket, request: ConnectionRequest
@@ -189,6 +217,8 @@ class _Connection:
             on_news=self._set(self._news),
             on_error=request.on_error,
         )
+        self._kept_changes: tuple[int, int, int] | None = None
+        """Of what was told to be kept."""
         self._control = service.open_session(
             transport,
             self._protocol.session_event,
@@ -211,6 +241,9 @@ class _Connection:
     async def run(self) -> None:
         """Until the client has gone, or the session is over."""
         self._protocol.begin(self._control, self._transport, self._ids)
+        if self._request.trouble:
+            self._protocol.cannot_go_on(self._request.trouble)
+        self._keep()
         tasks = [
             self._loop.create_task(each) for each in (self._receive(), self._send(), self._listen())
         ]
@@ -229,9 +262,23 @@ class _Connection:
     async def end(self) -> KeptConversation | None:
         """End the session behind; what is left of it, if the client may go on with it."""
         await asyncio.shield(asyncio.to_thread(self._control.close))
+        self._keep()
         if not self._request.may_resume:
             return None
         return KeptConversation(self._session, self._ids, self._control.kept)
+
+    def _keep(self) -> None:
+        """Tell where there is more to be kept than before."""
+        if (keep := self._request.keep) is None:
+            return
+        changes = (self._control.changes, self._session.changes, self._ids.used)
+        if changes != self._kept_changes:
+            self._kept_changes = changes
+            keep(self._written)
+
+    def _written(self) -> Mapping[str, object]:
+        session, used = self._session.written(), self._ids.used
+        return {"session": session, "used": used, **self._control.written()}
 
     def _set(self, event: asyncio.Event) -> Callable[[], None]:
         """Sets `event` from any thread."""
@@ -249,6 +296,7 @@ class _Connection:
         """What the client says; no further than there is room for what comes of it."""
         while (text := await self._socket.receive_text()) is not None:
             self._protocol.client_text(text)
+            self._keep()
             await self._until_ready()
             while self._outbox.characters > MAX_WAITING_CHARACTERS:
                 self._read.clear()
@@ -276,6 +324,7 @@ class _Connection:
             await self._news.wait()
             self._news.clear()
             self._protocol.catch_up()
+            self._keep()
             self._ready.set()
 
     async def _send(self) -> None:

@@ -198,6 +198,10 @@ class RealtimeProtocol:
         message = "Your session hit its maximum duration."
         self.fault(ClientFault("session_expired", message))
 
+    def cannot_go_on(self, why: str) -> None:
+        """What the client may have left elsewhere cannot be gone on with."""
+        self._error("server_error", ClientFault("resume_unavailable", why))
+
     def _error(self, kind: str, fault: ClientFault) -> None:
         detail = ErrorDetail(
             type="server_error" if kind == "server_error" else "invalid_request_error",

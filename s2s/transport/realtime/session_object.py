@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from s2s.core.untyped import is_object
@@ -90,6 +90,50 @@ class SessionObject:
         self._kind_fixed = False
         self._values = self._fresh(kind)
         self.settings = parse_settings(self._values)
+        self.changes = 0
+        """Grows whenever `written` gives something else."""
+
+    # --- for another process -----------------------------------------------------------------
+
+    def written(self) -> dict[str, object]:
+        """All of it as plain values of JSON; `restored` makes it again."""
+        return {
+            "values": self.echo(),
+            "model_named": self.defaults.model_named,
+            "voice_fixed": self._voice_fixed,
+            "kind_fixed": self._kind_fixed,
+        }
+
+    @classmethod
+    def restored(
+        cls, written: Mapping[str, object], defaults: SessionDefaults, limits: Limits | None = None
+    ) -> SessionObject:
+        """The session of which `written` is; `defaults` are those of this process.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        values = written.get("values")
+        if not is_object(values):
+            raise ValueError("a session without its values")
+        session_id, kind, expires_at = (values.get(name) for name in ("id", "type", "expires_at"))
+        if not isinstance(session_id, str) or not isinstance(expires_at, int):
+            raise ValueError("a session without an id, or without its end")
+        if kind not in ("realtime", "transcription"):
+            raise ValueError("a session of an unknown kind")
+        named = written.get("model_named") is True
+        made = cls(
+            session_id,
+            replace(defaults, model_named=named),
+            expires_at=expires_at,
+            kind="realtime" if kind == "realtime" else "transcription",
+            limits=limits,
+        )
+        made._values = values
+        made.settings = parse_settings(values)
+        made._voice_fixed = written.get("voice_fixed") is True
+        made._kind_fixed = written.get("kind_fixed") is True
+        return made
 
     # --- what it is --------------------------------------------------------------------------
 
@@ -130,10 +174,12 @@ class SessionObject:
 
     def sound_was_sent(self) -> None:
         """The assistant has been heard: the voice stays."""
+        self.changes += not self._voice_fixed
         self._voice_fixed = True
 
     def was_used(self) -> None:
         """Something was heard, said or asked: the kind of session stays."""
+        self.changes += not self._kind_fixed
         self._kind_fixed = True
 
     def update(self, given: SessionSettings) -> None:
@@ -157,6 +203,7 @@ class SessionObject:
         self.kind = given.type
         self._values = values
         self.settings = parse_settings(values)
+        self.changes += 1
 
     def _check(self, given: SessionSettings, merged: SessionSettings) -> None:
         if isinstance(given, TranscribingSettings):

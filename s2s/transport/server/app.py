@@ -55,6 +55,7 @@ def make_app(server: Server) -> Starlette:
         route("/v1/models", catalogue.models),
         route("/v1/models/{name:path}", catalogue.model),
         route("/metrics", catalogue.metrics),
+        route("/metrics/replica", catalogue.own_metrics),
         route("/health", catalogue.health, needs_key=False),
         route("/{path:path}", _page, needs_key=False),
     ]
@@ -97,12 +98,17 @@ def _lifespan(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        keeping = server.keeping
+        if keeping is not None:
+            keeping.start()
         try:
             yield
         finally:
             if calls is not None:
                 await calls.close()
             codes.close()
+            if keeping is not None:
+                await keeping.close()
             server.workers.close()
 
     return lifespan

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from s2s.core.setting import setting
+
+ResumeStore = Literal["auto", "process", "ray", "redis"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,15 @@ class ServeConfig:
     )
     resume_s: float = setting(
         60.0, "How long the conversation of a dropped connection is kept for its return; 0: not."
+    )
+    resume_store: ResumeStore = setting(
+        "auto",
+        "Where those conversations are kept: in this process; in an actor of the cluster (ray); in "
+        "redis, so that another server goes on with them; auto: ray under `cluster`, else process.",
+    )
+    redis_url_env: str = setting(
+        "S2S_REDIS_URL",
+        "Environment variable with the address of Redis: redis://:password@host:6379/0, or rediss.",
     )
     ice_servers: tuple[str, ...] = setting(
         (),

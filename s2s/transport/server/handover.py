@@ -52,11 +52,17 @@ class ClientOpening:
     session: Mapping[str, object] | None = None
     """The session that its client secret was made for, as `validate_session` gave it."""
     resumed: object | None = None
-    """What `Converse` returned when an earlier connection of this client ended."""
+    """What `Converse` returned when an earlier connection of this client ended; or a mapping, what
+    one in another process gave to `keep`."""
     may_resume: bool = False
     """The client can come back: what is needed to go on is worth returning."""
     on_error: Callable[[str], None] = field(default=lambda _: None)
     """Counts an `error` event that was sent, by its code."""
+    keep: Callable[[Callable[[], Mapping[str, object]]], None] | None = None
+    """Told whenever the conversation has changed: given what gives it as plain values of JSON, also
+    later. None: nothing is kept outside this process."""
+    trouble: str = ""
+    """Why the client cannot go on with what it may have left elsewhere; "" where it can."""
     call: CallSound | None = None
     """Its sound, where that does not come with the events."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket
 from s2s.transport.server.access import sent_key, sub_protocols
 from s2s.transport.server.client_secrets import ClientSecret, wall_s
 from s2s.transport.server.handover import ClientOpening
+from s2s.transport.server.kept.keeping import Came
 from s2s.transport.server.reply import ApiError
 from s2s.transport.server.resume import HEADER, Resumable, new_token, sent_token
 from s2s.transport.server.server import Server
@@ -56,6 +57,8 @@ class Caller:
     """What it was let in with; "" where nothing is asked for."""
     token: str
     secret: ClientSecret | None
+    came_with_token: bool = False
+    """It may have been here before."""
 
 
 class RealtimeRoute:
@@ -91,17 +94,18 @@ class RealtimeRoute:
         except ApiError as error:
             await websocket.send_denial_response(self._server.refused(error))
             return
-        earlier = await self.enter(client, handle.take_over)
+        came = await self.enter(client, handle.take_over)
         state: object | None = None
+        done = False
         try:
             await websocket.accept(
                 subprotocol=_chosen(websocket.headers),
                 headers=[(HEADER.encode(), client.token.encode())],
             )
-            self.count_begun(earlier)
-            state = await self._serve(websocket, client, earlier, handle)
+            self.count_begun(came.earlier)
+            state, done = await self._serve(websocket, client, came, handle)
         finally:
-            self.left(client, state)
+            self.left(client, state, done=done)
 
     def take_place(self, client: Caller) -> None:
         """There is a place for it, or an earlier connection of it has one.
@@ -113,9 +117,18 @@ class RealtimeRoute:
         if not self.resumable.is_open(client.token, client.key) and not server.sessions.take():
             raise server.session_limit()
 
-    async def enter(self, client: Caller, take_over: Callable[[], None]) -> object | None:
-        """It comes, and has a place; what its earlier connection left. See `Resumable.enter`."""
-        return (await self.resumable.enter(client.token, client.key, take_over)).state
+    async def enter(self, client: Caller, take_over: Callable[[], None]) -> Came:
+        """It comes, and has a place; what its earlier connection left, here or on another server.
+        See `Resumable.enter`."""
+        earlier = (await self.resumable.enter(client.token, client.key, take_over)).state
+        if (keeping := self._server.keeping) is None:
+            return Came(earlier)
+        try:
+            came = await keeping.begin(client.token, client.key, take_over, earlier)
+        except BaseException:
+            self.left(client, earlier)
+            raise
+        return came if client.came_with_token else replace(came, trouble="")
 
     def count_begun(self, earlier: object | None) -> None:
         """Its conversation begins, or goes on."""
@@ -123,8 +136,10 @@ class RealtimeRoute:
         if earlier is not None:
             self._server.metrics.count("s2s_sessions_resumed_total")
 
-    def left(self, client: Caller, state: object | None) -> None:
-        """It has gone; `state` is kept for its return."""
+    def left(self, client: Caller, state: object | None, *, done: bool = False) -> None:
+        """It has gone; `state` is kept for its return, unless it is done."""
+        if (keeping := self._server.keeping) is not None:
+            state = keeping.end(client.token, client.key, state, done=done)
         if not self.resumable.leave(client.token, client.key, state):
             self._server.sessions.leave()
         if state is not None:
@@ -135,18 +150,21 @@ class RealtimeRoute:
         self,
         websocket: WebSocket,
         client: Caller,
-        resumed: object | None,
+        came: Came,
         handle: _Handle,
-    ) -> object | None:
-        """The life of a connection; what is left for the client's return."""
+    ) -> tuple[object | None, bool]:
+        """The life of a connection; what is left for the client's return, and whether it is done
+        and will not."""
         server = self._server
         opening = ClientOpening(
             model=websocket.query_params.get("model", ""),
             intent=websocket.query_params.get("intent", ""),
             session=None if client.secret is None else client.secret.session,
-            resumed=resumed,
+            resumed=came.earlier,
             may_resume=server.config.resume_s > 0,
             on_error=self._count_error,
+            keep=came.keep,
+            trouble=came.trouble,
         )
         state: object | None = None
         socket = ServerSocket(websocket, server.config, self._count_error)
@@ -159,7 +177,8 @@ class RealtimeRoute:
             server.metrics.count("s2s_errors_total", where="session", code="internal")
         how = socket.ended_by or "server"
         server.metrics.count("s2s_connections_ended_total", how=how)
-        return None if socket.left_on_purpose else state
+        done = socket.left_on_purpose
+        return None if done else state, done
 
     def _count_error(self, code: str) -> None:
         self._server.metrics.count("s2s_errors_total", where="event", code=code)
@@ -181,7 +200,7 @@ class RealtimeRoute:
         except ValueError as error:
             raise ApiError(400, "invalid_resume_token", str(error)) from error
         known = key if key is not None and server.access.key is not None else ""
-        return Caller(known, token or new_token(), secret)
+        return Caller(known, token or new_token(), secret, came_with_token=token is not None)
 
 
 def _chosen(headers: Mapping[str, str]) -> str | None:

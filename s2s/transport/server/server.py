@@ -16,6 +16,8 @@ from s2s.transport.server.access import Access
 from s2s.transport.server.client_secrets import ClientSecrets
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.handover import Services
+from s2s.transport.server.kept.keeping import Keeping
+from s2s.transport.server.kept.store import ConversationStore
 from s2s.transport.server.metrics import ServerMetrics
 from s2s.transport.server.places import Places
 from s2s.transport.server.reply import ApiError
@@ -37,13 +39,19 @@ class Server:
         key: what clients must send; None: nothing.
         services: the models, and who speaks with the clients of `/v1/realtime`.
         metrics: where it counts.
+        store: where conversations are kept for all servers of a cluster; None: here alone.
 
     Raises:
         ValueError: other machines could come in without a key, and that was not asked for.
     """
 
     def __init__(
-        self, config: ServeConfig, key: str | None, services: Services, metrics: ServerMetrics
+        self,
+        config: ServeConfig,
+        key: str | None,
+        services: Services,
+        metrics: ServerMetrics,
+        store: ConversationStore | None = None,
     ) -> None:
         self.config = config
         self.access = Access.of(config, key)
@@ -52,6 +60,22 @@ class Server:
         self.sessions = Places(config.max_sessions)
         self.secrets = ClientSecrets()
         self.workers = Workers(config.http_workers, config.http_waiting)
+        self.keeping: Keeping | None = None
+        """Of conversations outside this process."""
+        if store is not None:
+            self.keeping = Keeping(store, config.resume_s, self.figures, self._store_failed)
+
+    def figures(self) -> str:
+        """What is counted here, in the text form of Prometheus."""
+        gauges = {
+            "s2s_sessions": float(self.sessions.taken),
+            "s2s_sessions_max": float(self.sessions.most),
+            "s2s_http_requests_waiting": float(self.workers.here),
+        }
+        return self.metrics.text(gauges)
+
+    def _store_failed(self) -> None:
+        self.metrics.count("s2s_errors_total", where="store", code="unreachable")
 
     def session_limit(self) -> ApiError:
         """What a client is told for which there is no place."""

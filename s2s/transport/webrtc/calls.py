@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 from s2s.transport.server.access import sub_protocols
 from s2s.transport.server.client_secrets import ClientSecret
 from s2s.transport.server.handover import ClientOpening, SessionRefused, SocketGone
+from s2s.transport.server.kept.keeping import Came
 from s2s.transport.server.realtime_route import SUB_PROTOCOL, Caller, RealtimeRoute
 from s2s.transport.server.reply import ApiError
 from s2s.transport.server.resume import HEADER
@@ -41,12 +42,14 @@ class _Stay:
         self._realtime = realtime
         self._client = client
         self._here = False
+        self.came = Came()
         self.earlier: object | None = None
         """What its earlier connection left, until it is gone on with."""
 
     async def begin(self, take_over: Callable[[], None]) -> None:
         """See `Resumable.enter`."""
-        self.earlier = await self._realtime.enter(self._client, take_over)
+        self.came = await self._realtime.enter(self._client, take_over)
+        self.earlier = self.came.earlier
         self._here = True
 
     def take(self) -> object | None:
@@ -58,7 +61,8 @@ class _Stay:
         """It has gone, and `state` is kept for its return unless it is done. Idempotent."""
         if self._here:
             self._here = False
-            self._realtime.left(self._client, None if socket.left_on_purpose else state)
+            done = socket.left_on_purpose
+            self._realtime.left(self._client, None if done else state, done=done)
 
 
 class CallRoutes:
@@ -101,6 +105,8 @@ class CallRoutes:
                 resumed=stay.take(),
                 may_resume=self._server.config.resume_s > 0,
                 on_error=self._count_error,
+                keep=stay.came.keep,
+                trouble=stay.came.trouble,
                 call=sound,
             )
             stay.end(await self._server.services.converse(channel, opening), channel)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 from openai import OpenAI
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from s2s.app.loading import close_models, load_models
@@ -24,19 +27,25 @@ from s2s.config.schema import Config, RecordConfig
 from s2s.models.store import Store
 from s2s.records.folder import read_record
 from s2s.session.models import Models
+from s2s.transport.server.kept.ray_store import Actor, RayStore
+from s2s.transport.server.kept.store import ConversationStore
 from s2s.transport.server.metrics import ServerMetrics
 from s2s.transport.server.server import Server
+from s2s.transport.server.web_socket import TAKEN_OVER
 from tests.support.recordings import DATA
 from tests.support.serving import served
+from tests.support.stores import actor_between_loops
 
 WAIT_S = 60
 
 
-def a_server(models: Models, config: Config | None = None) -> Server:
+def a_server(
+    models: Models, config: Config | None = None, store: ConversationStore | None = None
+) -> Server:
     config = config or Config()
     metrics = ServerMetrics()
     services = Conversing(config, models, metrics).services(model_names(config))
-    return Server(config.serve, None, services, metrics)
+    return Server(config.serve, None, services, metrics, store)
 
 
 def say(client: ClientConnection, **event: object) -> None:
@@ -259,3 +268,60 @@ def test_a_record_that_cannot_be_made_keeps_nobody_from_talking(
         until(client, "session.created")
         assert ask(client, "Hello?") == ANSWER
     assert "nothing can be recorded there" in caplog.text
+
+
+def how_it_ended(client: ClientConnection) -> tuple[int | None, str | None]:
+    """Close code and reason, once it has."""
+    with suppress(ConnectionClosed):
+        while True:
+            client.recv(WAIT_S)
+    return client.close_code, client.close_reason
+
+
+# --- over several servers -------------------------------------------------------------------------
+
+
+def test_a_client_whose_server_is_lost_goes_on_on_another_with_its_history():
+    """The first server is not asked for anything: it may be gone. Its own connection is ended, in
+    case it is not."""
+    header = {"X-S2S-Resume": "m" * 32}
+    with ExitStack() as stack:
+        place = stack.enter_context(actor_between_loops())
+        first, second = (
+            stack.enter_context(served(a_server(models_at_once(), store=place()))) for _ in "ab"
+        )
+        client = stack.enter_context(connect(url(first), additional_headers=header))
+        session = until(client, "session.created")[0]["session"]
+        settings = {"type": "realtime", "instructions": "Rhyme."}
+        say(client, type="session.update", session=settings)
+        assert ask(client, "Hello?") == ANSWER
+        say(client, type="conversation.item.create", item={
+            "id": "item_mine", "type": "message", "role": "user",
+            "content": [{"type": "input_text", "text": "Remember."}]})  # fmt: skip
+        until(client, "conversation.item.done")
+        with connect(url(second), additional_headers=header) as again:
+            moved = until(again, "session.created")[0]["session"]
+            assert moved == {**session, "instructions": "Rhyme."}  # pyright: ignore
+            say(again, type="conversation.item.retrieve", item_id="item_mine")
+            item = until(again, "conversation.item.retrieved")[-1]["item"]
+            assert item["content"][0]["text"] == "Remember."  # pyright: ignore
+            assert how_it_ended(client) == (TAKEN_OVER, "resumed on another connection")
+            assert ask(again, "Still here?") == ANSWER
+            text = httpx2.get(f"http://127.0.0.1:{second}/metrics").text
+            assert len(set(re.findall(r's2s_sessions\{replica="([^"]+)"\}', text))) == 2
+            own = httpx2.get(f"http://127.0.0.1:{second}/metrics/replica").text
+            assert "\ns2s_sessions 1\n" in own
+
+
+def test_a_place_out_of_reach_is_told_and_the_conversation_goes_on():
+    def nowhere() -> Actor:
+        raise ConnectionError("no cluster")
+
+    header = {"X-S2S-Resume": "n" * 32}
+    server = a_server(models_at_once(), store=RayStore(nowhere))
+    with served(server) as port, connect(url(port), additional_headers=header) as client:
+        until(client, "session.created")
+        error = json.loads(client.recv(WAIT_S))["error"]
+        assert (error["type"], error["code"]) == ("server_error", "resume_unavailable")
+        assert "same token" in error["message"]
+        assert ask(client, "Hello?") == ANSWER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -315,3 +316,35 @@ def test_who_asks_just_before_the_turn_is_committed_gets_one_answer(
     assert client.all(ResponseDone)[0].status == "completed"
     assert len(client.all(TurnCommitted)) == 1
     assert ("user", QUESTION.text) in prompt(client)
+
+
+# --- in another process ---------------------------------------------------------------------------
+
+
+def test_a_session_elsewhere_goes_on_with_what_was_written() -> None:
+    simulation = ClientSimulation()
+    with simulation.running("a") as client:
+        client.session.insert(user("item_x", "hello"))
+        client.ask("resp_mine")
+        client.wait(5.0)
+        before = client.session.changes
+        client.session.insert(user("item_z", "and this"))
+        assert client.session.changes > before
+    written = json.loads(json.dumps(client.session.written()))
+    elsewhere = ClientSimulation()
+    with elsewhere.running("b", kept=written) as client:
+        assert client.session.previous("item_z") == answer_item_id("resp_mine")
+        client.session.insert(user("item_y", "again"))
+        client.ask("resp_next")
+        client.wait(1.0)
+    assert [role for role, _ in prompt(client)] == ["system", "user", "assistant", "user"]
+    assert "hello" in prompt(client)[1][1]
+
+
+def test_what_cannot_be_read_costs_the_history_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with ClientSimulation().running("b", kept={"entries": [{"item": "none"}]}) as client:
+        client.session.insert(user("item_y", "again"))
+        client.ask("resp_next")
+        client.wait(1.0)
+    assert [role for role, _ in prompt(client)] == ["system", "user"]
+    assert "lost" in caplog.text

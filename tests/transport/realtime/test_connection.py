@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -253,6 +253,62 @@ def test_a_conversation_goes_on_over_another_connection():
         await life
 
     held(test)
+
+
+def test_a_conversation_goes_on_in_another_process():
+    """What is told to be kept is plain values of JSON, and gives the same session elsewhere."""
+
+    async def test() -> None:
+        opened, socket = Opened(), FakeSocket()
+        told: list[Callable[[], Mapping[str, object]]] = []
+        life = asyncio.create_task(
+            service(opened).converse(socket, ConnectionRequest(model="any", keep=told.append))
+        )
+        before = (await socket.event())["session"]
+        assert len(told) == 1
+        for _ in range(2):
+            socket.say("input_audio_buffer.clear")
+            await socket.until("input_audio_buffer.cleared")
+            used = len(told)
+        assert used == len(told) == 2  # the session is used, and later nothing else has changed
+        socket.say("session.update", session={"type": "realtime", "instructions": "Rhyme."})
+        await socket.until("session.updated")
+        socket.say("response.create")
+        first = (await socket.until("response.created"))["response"]["id"]
+        opened.sessions[0].hear_turn()
+        socket.incoming.put_nowait(None)
+        await life
+        written = json.loads(json.dumps(told[-1]()))
+        assert written["entries"] == [each.item_id for each in opened.sessions[0].items]
+        elsewhere, again = Opened(), FakeSocket()
+        holds = service(elsewhere)
+        request = ConnectionRequest(resumed=holds.restored(written, "other"), trouble="None.")
+        life = asyncio.create_task(holds.converse(again, request))
+        assert (await again.event())["session"] == {**before, "instructions": "Rhyme."}
+        assert elsewhere.options[0]["kept"] == written
+        error = (await again.until("error"))["error"]
+        assert (error["type"], error["code"]) == ("server_error", "resume_unavailable")
+        again.say("response.create")
+        assert (await again.until("response.created"))["response"]["id"] != first
+        again.incoming.put_nowait(None)
+        await life
+
+    held(test)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {},
+        {"session": {}, "used": 1},
+        {"session": {"values": {"id": "a", "expires_at": 1, "type": "song"}}, "used": 1},
+        {"session": {"values": {"id": "a", "expires_at": 1, "type": "realtime", "x": 1,
+                                "tools": 3}}, "used": 1},
+        {"session": [], "used": 1},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_no_conversation(damaged: dict[str, object]):
+    assert service(Opened()).restored(damaged) is None
 
 
 def test_a_session_that_lasts_too_long_ends_with_an_error():

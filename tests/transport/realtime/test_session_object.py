@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from s2s.transport.realtime.faults import ClientFault
 from s2s.transport.realtime.limits import Limits
+from s2s.transport.realtime.session_object import SessionObject
+from s2s.transport.realtime.wire.parse import parse_settings
 from tests.support.realtime_client import WireClient
 
 TOOL = {
@@ -222,3 +228,31 @@ def test_a_transcription_session():
     assert error["param"] == "session.type"
     error = client.one_error(client.update("transcription", instructions="x"))
     assert (error["code"], error["param"]) == ("unknown_parameter", "session.instructions")
+
+
+def test_a_session_written_down_is_the_same_again_with_what_holds_for_good():
+    client = opened(model_named=True)
+    client.update(instructions="Rhyme.", audio={"output": {"voice": "marin"}})
+    before = client.object.changes
+    client.object.sound_was_sent()
+    client.object.was_used()
+    assert client.object.changes == before + 2
+    client.object.was_used()
+    assert client.object.changes == before + 2
+    written = json.loads(json.dumps(client.object.written()))
+    defaults = replace(client.object.defaults, model="elsewhere", model_named=False)
+    again = SessionObject.restored(written, defaults)
+    assert again.echo() == client.object.echo()
+    assert again.written() == client.object.written()
+    for settings in ({"audio": {"output": {"voice": "aria"}}}, {"type": "transcription"}):
+        with pytest.raises(ClientFault):
+            again.update(parse_settings({"type": "realtime", **settings}))
+
+
+def test_a_session_of_which_a_part_is_missing_is_refused():
+    written = opened().object.written()
+    values = written["values"]
+    assert isinstance(values, dict)
+    for damaged in ({}, {"values": values | {"id": 3}}, {"values": values | {"type": "song"}}):
+        with pytest.raises(ValueError, match="session"):
+            SessionObject.restored(damaged, opened().object.defaults)

@@ -20,6 +20,10 @@ REALTIME_MODEL = "s2s"
 """The name of the whole: hearing, answering, speaking."""
 
 
+def _figures(text: str) -> Response:
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+
 class Catalogue:
     """These endpoints of one server."""
 
@@ -54,15 +58,13 @@ class Catalogue:
         )
 
     async def metrics(self, request: Request) -> Response:
-        """In the text form of Prometheus."""
-        sessions = self._server.sessions
-        gauges = {
-            "s2s_sessions": float(sessions.taken),
-            "s2s_sessions_max": float(sessions.most),
-            "s2s_http_requests_waiting": float(self._server.workers.here),
-        }
-        text = self._server.metrics.text(gauges)
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+        """In the text form of Prometheus: of all servers of a cluster."""
+        keeping = self._server.keeping
+        return _figures(self._server.figures() if keeping is None else await keeping.together())
+
+    async def own_metrics(self, request: Request) -> Response:
+        """Those of this server alone."""
+        return _figures(self._server.figures())
 
     async def client_secrets(self, request: Request) -> Response:
         """A short-lived key for one client, made by who has the server's."""
