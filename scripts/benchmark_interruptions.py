@@ -1,4 +1,5 @@
-"""Measure whole conversations in which someone speaks over a reply: nods and interruptions.
+"""Measure whole conversations in which someone speaks over a reply: backchannels and
+interruptions.
 
 See `s2s.bench.interruptions`.
 """

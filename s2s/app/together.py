@@ -124,5 +124,5 @@ class Making(_Work, Generic[Made]):
 def _close(made: Closable) -> None:
     try:
         made.close()
-    except Exception as error:  # noqa: BLE001  (another failure is being told)
-        log.debug("closing after a failure: %s", error)
+    except Exception as error:  # another failure is being told
+        log.debug("closing after a failure: %s", error, exc_info=error)

@@ -51,7 +51,7 @@ class RunningTool(Protocol):
 
     def wait(self, until_s: float | None = None) -> ToolOutcome | None:
         """What came of it; None when nothing has by `until_s` on the session's clock. A call that
-        takes too long, or that nobody wants any more, comes to its end here."""
+        takes too long, or was cancelled, comes to its end here."""
         ...
 
 

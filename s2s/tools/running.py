@@ -42,7 +42,7 @@ class WorkingTool:
         work: makes the outcome; asks what it is given whether that is still wanted.
         clock: of the session.
         timeout_s: it may take.
-        stop: true once nobody wants the outcome.
+        stop: true once the call is cancelled.
         left: counts it if it is left to itself.
     """
 

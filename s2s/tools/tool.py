@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import re
 import typing
 from collections.abc import Callable, Coroutine, Mapping
@@ -19,6 +20,8 @@ from s2s.core.untyped import is_object
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+log = logging.getLogger(__name__)
 
 MOST_CHARS = 4000
 """Of what a tool gives; more would fill a model's context."""
@@ -76,7 +79,8 @@ class Tool:
             given = self.run(self.check(read_arguments(arguments)), context)
         except ToolError as error:
             return ToolOutcome(f"Error: {error}", failed=True)
-        except Exception as error:  # noqa: BLE001 - of a function of anybody's
+        except Exception as error:  # of a function of anybody's
+            log.debug("the tool %s failed", self.name, exc_info=error)
             why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return ToolOutcome(bounded(f"Error: {self.name} failed: {why}"), failed=True)
         text = as_text(given)

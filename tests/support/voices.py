@@ -41,6 +41,24 @@ class ScriptedVoice:
         self.closed += 1
 
 
+class SaysInstructions:
+    """For a voice that remembers what it was asked: it says how it was told to speak, too."""
+
+    takes_instructions = True
+    synthesize: Callable[..., Iterator[AudioChunk]]
+
+    def synthesize_instructed(
+        self,
+        text: str,
+        instructions: str,
+        *,
+        voice: str | None = None,
+        language: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[AudioChunk]:
+        return self.synthesize(f"{instructions}: {text}", voice=voice, language=language, stop=stop)
+
+
 class AbleVoice(ScriptedVoice):
     """Takes text while it is written and instructions, knows its pace, and loads more languages."""
 

@@ -10,6 +10,7 @@ import pytest
 from s2s.tts.base import AudioChunk, Capabilities
 from s2s.tts.speak import instructed, language_for, speak
 from s2s.tts.text import Lexicon
+from tests.support.voices import SaysInstructions
 
 
 class Voice:
@@ -87,21 +88,8 @@ def test_the_language_of_a_text_that_stands_alone(
     assert language_for(text, supported, wanted) == spoken
 
 
-class Actor(Voice):
+class Actor(SaysInstructions, Voice):
     """Heeds how to speak, if it is a good one."""
-
-    takes_instructions = True
-
-    def synthesize_instructed(
-        self,
-        text: str,
-        instructions: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        return self.synthesize(f"{instructions}: {text}", voice=voice, language=language, stop=stop)
 
 
 def test_a_voice_speaks_as_it_is_told_in_words() -> None:

@@ -115,8 +115,9 @@ class Beside:
         try:
             for message in llm.process(asked):
                 written.put(message)
-        except Exception as error:  # noqa: BLE001 - as in the stage loop: the response fails
+        except Exception as error:  # as in the stage loop: the response fails
             log.error("a response out of band failed: %s", error)
+            log.debug("a response out of band failed", exc_info=error)
             for message in llm.failed(asked, error):
                 written.put(message)
         written.close()
@@ -125,8 +126,9 @@ class Beside:
                 for output in tts.process(message):
                     for _ in sender.process(output):
                         pass
-            except Exception as error:  # noqa: BLE001 - likewise
+            except Exception as error:  # likewise
                 log.error("a response out of band could not be spoken: %s", error)
+                log.debug("a response out of band could not be spoken", exc_info=error)
                 for output in tts.failed(message, error):
                     for _ in sender.process(output):
                         pass

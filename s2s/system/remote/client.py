@@ -208,7 +208,8 @@ class Remote:
             except (ValueError, TypeError) as error:
                 reply.end(RemoteError(f"{self.url}: the request cannot be made ({error})."))
                 return
-            except Exception as error:  # noqa: BLE001 - surfaces in the reader's thread
+            except Exception as error:  # surfaces in the reader's thread
+                log.debug("%s: the answer broke off", self.url, exc_info=error)
                 reply.end(broken(self.url, error, connected=True))
                 return
 

@@ -8,6 +8,7 @@ the exchange of farewells: for servers that notice nothing else.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import socket
 import ssl
 import threading
@@ -25,6 +26,8 @@ from s2s.system.remote.reply import STOP_ASKED_EVERY_S
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
+
+log = logging.getLogger(__name__)
 
 OPEN_S = 5.0
 """A server that does not take the socket within this time is not there."""
@@ -210,7 +213,8 @@ class ServerWebSocket:
                 connection.close()
         except Closed:
             pass  # nothing more is wanted
-        except Exception as error:  # noqa: BLE001 - surfaces in the reader's thread
+        except Exception as error:  # surfaces in the reader's thread
+            log.debug("%s: the socket broke off", self.url, exc_info=error)
             self._failure = self._told(error, opened=opened)
         finally:
             self._arrived.close()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from s2s.tools.tool import ToolError
 
 if TYPE_CHECKING:
     from mcp import Client
+
+log = logging.getLogger(__name__)
 
 MOST_TOOLS = 128
 """Of one server; a model is shown no more."""
@@ -145,9 +148,12 @@ class McpConnection:
                 if not ready.done():
                     ready.set_result(client)
                 await close.wait()
-        except Exception as error:  # noqa: BLE001 - whatever the package raises: it is told
+        except Exception as error:  # whatever the package raises: it is told
             if not ready.done():
                 ready.set_exception(error)
+            else:
+                log.warning("the tools of %s: their connection ended: %s", self.name, error)
+                log.debug("the tools of %s: how it ended", self.name, exc_info=error)
         finally:
             if self._owner is asyncio.current_task():
                 self._client = None

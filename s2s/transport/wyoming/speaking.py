@@ -76,7 +76,7 @@ class SentenceFeed:
             self._sentences.put(piece.text)
 
     def end(self) -> None:
-        """That was all, or nobody wants it any more. Idempotent."""
+        """That was all, or it was cancelled. Idempotent."""
         for piece in self._cutter.flush():
             self._sentences.put(piece.text)
         self._sentences.put(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,6 +13,7 @@ from s2s.core.audio import decode_sound
 from s2s.tts.base import AudioChunk, TtsError
 from tests.support.http import client, events
 from tests.support.serving import VOICE_HZ, Voice, fake_server
+from tests.support.voices import SaysInstructions
 
 
 def test_a_text_is_spoken():
@@ -29,21 +30,8 @@ def test_a_text_is_spoken():
     assert voice.spoken == [("One two three.", None, "en")]
 
 
-class Actor(Voice):
+class Actor(SaysInstructions, Voice):
     """Can be told how to speak."""
-
-    takes_instructions = True
-
-    def synthesize_instructed(
-        self,
-        text: str,
-        instructions: str,
-        *,
-        voice: str | None = None,
-        language: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AudioChunk]:
-        return self.synthesize(f"{instructions}: {text}", voice=voice, language=language, stop=stop)
 
 
 @pytest.mark.parametrize(
