@@ -21,7 +21,7 @@ from s2s.models.store import home
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "voices"
 MAKING_S = 1500
-RUNNING_S = 600
+RUNNING_S = 1800
 
 
 @dataclass(frozen=True, slots=True)
