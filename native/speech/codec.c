@@ -214,7 +214,7 @@ static void sum_vectors(const Codec *codec, const int32_t *codes, float *to)
     int width = n->book_width / 2;
     for (int group = 0; group < n->groups; group++) {
         size_t row = (size_t)group * (size_t)n->codes + (size_t)codes[group];
-        const float *vector = codec->books + row * (size_t)width;
+        const float *vector = codec->codebooks + row * (size_t)width;
         float *sum = group ? to + width : to;
         for (int at = 0; at < width; at++) sum[at] = group > 1 ? sum[at] + vector[at] : vector[at];
     }

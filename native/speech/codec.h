@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     CodecNumbers numbers;
     float *weights[2]; /* of the transformer, of the upsampler */
-    const float *books;
+    const float *codebooks;
     CodecTransformerLayer *layers;
     Upsample *upsamples;
     Block *blocks;

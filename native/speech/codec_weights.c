@@ -45,7 +45,7 @@ void lay_transformer(Codec *codec, Cursor *cursor, CodecTransformerShape *shape)
 {
     const CodecNumbers *n = &codec->numbers;
     int heads = n->heads * n->head_dim;
-    codec->books
+    codec->codebooks
         = take(cursor, (uint64_t)n->groups * (uint64_t)n->codes * (uint64_t)(n->book_width / 2));
     for (int at = 0; at < n->layers; at++) {
         CodecTransformerLayer *layer = codec->layers + at;

@@ -225,10 +225,10 @@ def _upsample(memory: Memory, weights: PreTransformerWeights, at: int) -> _Upsam
 
 def _floats_needed(spec: CodecDecoderSpec) -> int:
     """Room for all weights."""
-    books = spec.code_groups * spec.codebook_size * (spec.codebook_dim // 2)
+    codebooks = spec.code_groups * spec.codebook_size * (spec.codebook_dim // 2)
     hidden, inner, latent = spec.hidden_size, spec.intermediate_size, spec.latent_dim
     heads = spec.heads * spec.head_dim
-    total = padded(books) + panel_floats(INPUT_TAPS * spec.codebook_dim, hidden)
+    total = padded(codebooks) + panel_floats(INPUT_TAPS * spec.codebook_dim, hidden)
     total += padded(spec.head_dim)
     total += spec.layers * sum(
         panel_floats(*shape)
