@@ -85,8 +85,9 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(s2s\.bench\.load\.calls) .*", r"\1 --seconds 0.2"),
     (r"(benchmark_only_my_voice\.py .*)--each 10", r"\1--each 1 --part 1/60"),
     (r"(bench parity .*)", r"\1 --frames 4"),
-    (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1"),
-    (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1"),
+    (r"(benchmark_pipeline\.py .*)", r"\1 --turns 1 --answer-tokens 4 --idle-seconds 0.5"),
+    (r"(benchmark_busy\.py)", r"\1 --busy 0 --turns 1 --set llm.max_tokens=4"),
+    (r"(-m pytest tests/test_layers\.py)", r"\1 -k no_relative_import"),
     (r"(make_turn_audio\.py)", r"\1 --prompts prompts --variants 1"),
     (r"(benchmark_interruptions\.py .*)--voices \S+", r"\1--voices hibari --clips 1"),
     (r"(benchmark_tts\.py --tts \w+)", r"\1 --runs 1 --text Hello."),
@@ -98,7 +99,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (
         r"(qwen3_conversation\.py) --checkpoint .* (--picture)",
         r"\1 --checkpoint {ends} --no-embedded --turns 1 --busy 0 "
-        r"--predictor-quants q8_0 --text fed \2",
+        r"--answer-tokens 4 --predictor-quants q8_0 --text fed \2",
     ),
     (r"(qwen3_cores\.py .*)", r"\1 --core onnx --frames 2 --runs 1 --exact-frames 2"),
     (r"--checkpoint checkpoint", "--checkpoint {base}"),

@@ -68,7 +68,7 @@ def make(stage: str, how: str, others: int) -> Model:
                 loaded.acquire()
             fail(stage)
         case "slow":
-            hashlib.pbkdf2_hmac("sha256", b"", b"", 1_500_000)
+            hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)
         case "never":
             threading.Event().wait()
         case _:
@@ -90,7 +90,7 @@ def main() -> int:
     heed_signals()
     hows = dict(zip(STAGES, sys.argv[1:4], strict=True))
     # What loads for ever is waited for in many tests; all else, however busy the machine is.
-    together.JOIN_S = 0.5 if "never" in hows.values() else PATIENCE_S
+    together.JOIN_S = 0.2 if "never" in hows.values() else PATIENCE_S
     there = sum(how in ("ready", "slow") for how in hows.values())
     creates = ("create_transcriber", "create_chat_model", "create_synthesizer")
     for stage, create in zip(STAGES, creates, strict=True):

@@ -26,7 +26,7 @@ from s2s.bench.busy import busy_programs
 from s2s.bench.conditions import Conditions
 
 ANSWER_TOKENS = 45
-"""About 30 words."""
+"""Answers are cut there: about 30 words."""
 FIRST_SOUND_MS = (120.0, 200.0)
 """What the 50th and the 90th percentile may be."""
 VOICE_RATIO = 1.25
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[Row] = []
     for setting in plan(options):
         picture = options.picture if not rows else None
-        rows.append(converse(setting, options.turns, picture))
+        rows.append(converse(setting, options.turns, options.answer_tokens, picture))
         show(rows[-1])
     good = all(row.good() for row in rows if row.label != EMBEDDED)
     ratios = voice_ratios(rows)
@@ -107,14 +107,16 @@ def plan(options: argparse.Namespace) -> list[ConversationSetting]:
     return [*found, ConversationSetting(EMBEDDED, ())] if options.embedded else found
 
 
-def converse(setting: ConversationSetting, turns: int, picture: Path | None) -> Row:
+def converse(
+    setting: ConversationSetting, turns: int, answer_tokens: int, picture: Path | None
+) -> Row:
     """One conversation.
 
     Raises:
         RuntimeError: it ended in an error; with its last words.
     """
     command = [sys.executable, "-m", "s2s.bench.pipeline", "--turns", str(turns)]
-    command += ["--answer-tokens", str(ANSWER_TOKENS), "--idle-seconds", "0"]
+    command += ["--answer-tokens", str(answer_tokens), "--idle-seconds", "0"]
     for each in setting.settings:
         command += ["--set", each]
     if picture is not None:
@@ -174,6 +176,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--busy", type=int, nargs="+", default=[0, 1], metavar="N")
     parser.add_argument("--turns", type=int, default=22, help="things the person says, each time")
+    parser.add_argument("--answer-tokens", type=int, default=ANSWER_TOKENS, help="of each answer")
     parser.add_argument(
         "--picture", type=Path, default=None, metavar="FILE", help="PNG of one answer, first row"
     )
