@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = (
     "tests.support.browser",
+    "tests.support.compiled_once",
     "tests.support.fake_realtime",
     "tests.support.leftovers",
     "tests.support.llama_server",
