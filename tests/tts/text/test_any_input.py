@@ -136,7 +136,7 @@ def test_no_input_is_slow(language: str) -> None:
     speakable("1 km, $5, IV. 3:30 $x^2$", language)
     for piece in REPEATED:
         text = (piece * 2048)[:2048]
-        assert _milliseconds(text, language) < MS_A_KILOBYTE * 2, repr(piece)
+        assert _is_quick(text, language, MS_A_KILOBYTE * 2), repr(piece)
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,15 @@ def test_no_input_is_slow(language: str) -> None:
 )
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     text = (piece * 20_000)[:20_000]
-    assert _milliseconds(text, "en") < MS_A_KILOBYTE * 20
+    assert _is_quick(text, "en", MS_A_KILOBYTE * 20)
 
 
-def _milliseconds(text: str, language: str) -> float:
-    """Processor time of the quickest of three: what else runs on the machine is not counted."""
-    best = float("inf")
+def _is_quick(text: str, language: str, limit_ms: float) -> bool:
+    """One of three times it takes less processor time: what else runs on the machine is not
+    counted."""
     for _ in range(3):
         start = time.process_time()
         speakable(text, language)
-        best = min(best, (time.process_time() - start) * 1000)
-        if best < MS_A_KILOBYTE:
-            break
-    return best
+        if (time.process_time() - start) * 1000 < limit_ms:
+            return True
+    return False
