@@ -32,8 +32,9 @@ def main() -> int:
 
 
 def commands(arguments: Sequence[str]) -> list[list[str]]:
-    """What runs the tests: one command, or two for all of them."""
-    tests = [str(python()), "-m", "pytest", "--require-models", *arguments]
+    """What runs the tests: one command, or two for all of them. Should one crash, all it said is
+    there (`-u`)."""
+    tests = [str(python()), "-u", "-m", "pytest", "--require-models", *arguments]
     if not all(each.startswith("--durations") for each in arguments):
         return [tests]
     return [[*tests, *(f"--ignore={each}" for each in HALF)], [*tests, *HALF]]

@@ -202,11 +202,8 @@ def tests(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.parametrize("arguments", [[], ["--durations=25"]])
 def test_all_tests_run_in_two_halves(tests: ModuleType, arguments: list[str]) -> None:
     one, other = tests.commands(arguments)
-    assert (
-        one[:-2]
-        == other[:-2]
-        == [str(tests.python()), "-m", "pytest", "--require-models", *arguments]
-    )
+    same = [str(tests.python()), "-u", "-m", "pytest", "--require-models", *arguments]
+    assert one[:-2] == other[:-2] == same
     assert [each.removeprefix("--ignore=") for each in one[-2:]] == other[-2:]
     assert all((ROOT / each).exists() for each in other[-2:]), "else they are in both or in none"
 
@@ -215,7 +212,7 @@ def test_all_tests_run_in_two_halves(tests: ModuleType, arguments: list[str]) ->
     "arguments", [["tests/turns", "-k", "pause"], ["-x"], ["--require", "pulse", "--no-skips"]]
 )
 def test_what_is_asked_for_runs_in_one_process(tests: ModuleType, arguments: list[str]) -> None:
-    assert [each[4:] for each in tests.commands(arguments)] == [arguments]
+    assert [each[5:] for each in tests.commands(arguments)] == [arguments]
 
 
 @pytest.mark.parametrize(
