@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -242,4 +241,4 @@ def _smaller(command: str, until: str) -> str:
 
 def test_there_are_many() -> None:
     assert len(RUN) > 40
-    assert all(shlex.split(line.text) for line in LINES)
+    assert all(words(line.text) for line in LINES)
