@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,6 +43,16 @@ SLOW = 0.95
 
 MAX_THREADS = 4
 """More threads than this make none of these small models faster."""
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A model that may be computed on a graphics card."""
+
+    @property
+    def where(self) -> str:
+        """Which card computes it, or why none does; "" on a processor without one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,8 @@ def _loaded(
     )
     tts = together.start("tts", lambda: create_voice(config.tts, Resources(store, threads.tts)))
     together.wait()
+    for said in on_cards((stt.made, llm.made)):
+        notice(said)
     own = own_voice(config, store)
     if own is not None:
         notice("listens to your voice alone (python -m s2s voices me --erase: to everybody)")
@@ -156,6 +169,11 @@ def _loaded(
             "smaller model."
         )
     return replace(models, tts_rtf=rtf, compute=shared())
+
+
+def on_cards(made: Iterable[object]) -> list[str]:
+    """What models say of a graphics card."""
+    return [each.where for each in made if isinstance(each, Placed) and each.where]
 
 
 def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:

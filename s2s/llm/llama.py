@@ -6,6 +6,7 @@ conversation that only grows costs its new words alone, and `warm` can run ahead
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from s2s.llm.base import PLAIN, ChatMessage, ChatOptions, LlmError, Urgency
 from s2s.llm.llama_engine import ChatEngine, ChatRequest, LlamaEngine
 from s2s.llm.tools import forcing_note
 from s2s.models.resources import Resources
+from s2s.system.llama_context import CardUse
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class LlamaChat:
         _check(config)
         path = gguf_file(resources.store.path(config.model))
         self._config = config
-        self._engine: ChatEngine | None = LlamaEngine(
+        engine = LlamaEngine(
             config.engine,
             path,
             threads=resources.threads,
@@ -87,6 +91,9 @@ class LlamaChat:
             chat_template=config.chat_template,
             slots=max(1, config.slots),
         )
+        self._engine: ChatEngine | None = engine
+        self.where = where_computed(config.model, engine.card)
+        """The graphics card that computes it, or why none does; "" without one."""
 
     def stream(
         self,
@@ -239,6 +246,15 @@ class _Answer:
             except Closed:
                 return True
         return False
+
+
+def where_computed(model: str, use: CardUse) -> str:
+    """What the start line says of a graphics card; "" where there is none to speak of. A card that
+    refuses is warned of."""
+    if use.refused:
+        log.warning("llama: %s is computed on the processor: %s", model, use.refused)
+        return f"llama: {model} on the processor ({use.refused})"
+    return f"llama: {model} on {use.card}" if use.card else ""
 
 
 def gguf_file(path: Path) -> Path:

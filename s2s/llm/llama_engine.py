@@ -30,7 +30,7 @@ from s2s.llm.llama_slot import LlamaSlot, LlamaSlots, Take
 from s2s.llm.text_end import ending_log_odds, ends_words, without_last_mark
 from s2s.llm.token_sampling import Logits, TokenSampling
 from s2s.system.fair_lock import FairLock
-from s2s.system.llama_context import LlamaContext, LlamaModel
+from s2s.system.llama_context import LlamaContext, LlamaModel, on_card
 from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 
 BATCH_TOKENS = 64
@@ -111,9 +111,13 @@ class LlamaEngine:
         chat_template: str | None,
         slots: int = 1,
     ) -> None:
+        def loaded(layers: int) -> tuple[LlamaModel, LlamaContext]:
+            made = LlamaModel(lib, path, layers)
+            return made, _context(made, context_tokens, threads)
+
         try:
-            model = LlamaModel(_library(name), path, gpu_layers if gpu_layers >= 0 else ALL_LAYERS)
-            context = _context(model, context_tokens, threads)
+            lib, layers = _library(name), gpu_layers if gpu_layers >= 0 else ALL_LAYERS
+            (model, context), self.card = on_card(lib, layers, loaded)
         except LlamaCppError as error:
             raise LlmError(
                 f"{path} cannot be loaded as a GGUF model ({error}). Fetch it again, or choose "

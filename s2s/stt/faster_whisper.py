@@ -7,13 +7,17 @@ Whisper always hears 30 s at once, so its time hardly depends on the length of w
 # faster-whisper leaves arguments open.
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from s2s.core.audio import Block
+import numpy as np
+
+from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.core.setting import setting
 from s2s.models.fetch import offline
 from s2s.models.resources import Resources
@@ -25,6 +29,10 @@ from s2s.stt.word_times import fitted
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
     from faster_whisper.transcribe import Segment
+
+log = logging.getLogger(__name__)
+
+_CPU, _CUDA = "cpu", "cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,9 @@ class FasterWhisper(WindowedWhisper["WhisperModel"]):
             SttError: no such model, or options that do not go together.
             StoreError: the model's files cannot be had.
         """
-        super().__init__("faster-whisper", _load(config, resources), config)
+        model, self.where = _load(config, resources)
+        """The graphics card that computes it, or why none does; "" without one."""
+        super().__init__("faster-whisper", model, config)
         self._config = config
         self._words = hint(resources.words)
 
@@ -116,8 +126,68 @@ def spoken_words(segments: Iterable[Segment], rules: SpokenRules) -> list[TimedW
     ]
 
 
-def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:
+def _load(config: FasterWhisperConfig, resources: Resources) -> tuple[WhisperModel, str]:
+    """The model, and what is to be said of a graphics card."""
+    name = _named(config, resources)
+    try:
+        return on_card(
+            config.device, partial(_opened, name, config, resources), cards=_cuda_cards()
+        )
+    except (RuntimeError, OSError, ValueError) as error:
+        raise SttError(
+            f"faster-whisper: {name} cannot be loaded ({error}). Choose a folder with a "
+            "CTranslate2 Whisper model, or a size such as base, which is fetched once."
+        ) from error
+
+
+def on_card(
+    device: str, opened: Callable[[str], WhisperModel], *, cards: int
+) -> tuple[WhisperModel, str]:
+    """What ``opened`` opens on a device; of "auto" on a graphics card where there is one and it
+    hears a second of silence, else on the processor. And what is to be said of it."""
+    if device != "auto":
+        return opened(device), "" if device == _CPU else f"faster-whisper on {device}"
+    if not cards:
+        return opened(_CPU), ""
+    try:
+        model = opened(_CUDA)
+        _heard_silence(model)  # libraries that are missing are missed only now
+    except (RuntimeError, OSError, ValueError) as error:
+        log.warning("faster-whisper is computed on the processor: %s", error)
+        return opened(_CPU), f"faster-whisper on the processor (cuda: {error})"
+    return model, f"faster-whisper on {_CUDA}"
+
+
+def _heard_silence(model: WhisperModel) -> None:
+    silence = np.zeros(PIPELINE_HZ, np.float32)
+    segments, _ = model.transcribe(silence, language="en", beam_size=1, temperature=0.0)
+    for _ in segments:
+        pass
+
+
+def _cuda_cards() -> int:
+    import ctranslate2
+
+    return ctranslate2.get_cuda_device_count()
+
+
+def _opened(
+    name: str, config: FasterWhisperConfig, resources: Resources, device: str
+) -> WhisperModel:
     from faster_whisper import WhisperModel
+
+    return WhisperModel(
+        name,
+        device=device,
+        compute_type=config.compute_type,
+        cpu_threads=resources.threads,
+        num_workers=1,
+        local_files_only=offline(),
+    )
+
+
+def _named(config: FasterWhisperConfig, resources: Resources) -> str:
+    """A size, a hub name, or the path of a folder."""
     from faster_whisper.utils import available_models
 
     name = config.model
@@ -125,19 +195,4 @@ def _load(config: FasterWhisperConfig, resources: Resources) -> WhisperModel:
     if f"whisper-{name}" in listed:
         name = f"whisper-{name}"
     on_hub = name in available_models() or (name.count("/") == 1 and not Path(name).exists())
-    if name in listed or not on_hub:
-        name = str(resources.store.path(name))
-    try:
-        return WhisperModel(
-            name,
-            device=config.device,
-            compute_type=config.compute_type,
-            cpu_threads=resources.threads,
-            num_workers=1,
-            local_files_only=offline(),
-        )
-    except (RuntimeError, OSError) as error:
-        raise SttError(
-            f"faster-whisper: {name} cannot be loaded ({error}). Choose a folder with a "
-            "CTranslate2 Whisper model, or a size such as base, which is fetched once."
-        ) from error
+    return str(resources.store.path(name)) if name in listed or not on_hub else name

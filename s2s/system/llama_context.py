@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from s2s.core.arrays import Floats
 from s2s.system.llama_cpp import Batch, Library, Parameters
+
+T = TypeVar("T")
 
 _F32 = 0  # enum ggml_type
 _FLASH_OFF = 0  # enum llama_flash_attn_type
@@ -44,6 +48,29 @@ class LlamaModel:
         self.vocabulary: int = lib.number(
             "llama_vocab_n_tokens", lib.number("llama_model_get_vocab", handle)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CardUse:
+    """Whether something is on a graphics card: which card it is on, or why not on one that there
+    is. Both "" where there is none, and where none was to be used."""
+
+    card: str = ""
+    refused: str = ""
+
+
+def on_card(lib: Library, layers: int, make: Callable[[int], T]) -> tuple[T, CardUse]:
+    """What ``make`` makes with so many layers on the library's graphics card: with none where there
+    is no card, and where the library cannot put them there. Raises as ``make`` does without them.
+    """
+    cards = lib.graphics_cards() if layers else ()
+    if cards:
+        try:
+            return make(layers), CardUse(card=cards[0])
+        except lib.error as error:
+            refused = CardUse(refused=f"{cards[0]} does not take it: {error}")
+            return make(0), refused
+    return make(0), CardUse()
 
 
 class LlamaContext:

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_int32, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int32, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from typing import Any
 _PARAMETER_WORDS = 128
 _F16 = 1
 _ERROR = 4  # enum ggml_log_level
+_GRAPHICS_CARD = 1  # enum ggml_backend_dev_type; what is beside it changed its number
 
 
 Prototype = tuple[type[Any] | None, list[type[Any]]]
@@ -108,6 +109,10 @@ _PROTOTYPES: dict[str, Prototype] = {
     "llama_vocab_bos": (c_int32, [c_void_p]),
     "llama_vocab_eos": (c_int32, [c_void_p]),
     "llama_vocab_get_add_bos": (c_bool, [c_void_p]),
+    "ggml_backend_dev_count": (c_size_t, []),
+    "ggml_backend_dev_get": (c_void_p, [c_size_t]),
+    "ggml_backend_dev_type": (c_int, [c_void_p]),
+    "ggml_backend_dev_description": (c_char_p, [c_void_p]),
 }
 
 
@@ -210,6 +215,18 @@ class Library:
     def describe(self) -> str:
         """The processor features the library was built for and found."""
         return self.text("llama_print_system_info")
+
+    def graphics_cards(self) -> tuple[str, ...]:
+        """The graphics cards that the library was built for and found, by their names."""
+        found = [
+            self.number("ggml_backend_dev_get", at)
+            for at in range(self.number("ggml_backend_dev_count"))
+        ]
+        return tuple(
+            self.text("ggml_backend_dev_description", device)
+            for device in found
+            if self.number("ggml_backend_dev_type", device) == _GRAPHICS_CARD
+        )
 
     def listened(self, action: Callable[[], int]) -> tuple[int, str]:
         """What ``action`` returns, and what the library logged as errors meanwhile.

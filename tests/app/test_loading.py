@@ -170,3 +170,13 @@ def test_a_spare_voice_is_one_of_its_backends_own(
     assert made == [("openai", None), ("hibari", None)]
     with pytest.raises(TtsError, match="no such voice"):
         create_voice(TtsConfig("openai", spare="mms"), resources)
+
+
+class OnCard(Part):
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+
+def test_models_on_a_graphics_card_say_so() -> None:
+    made = [Part("stt", []), OnCard("faster-whisper on cuda"), OnCard("")]
+    assert loading.on_cards(made) == ["faster-whisper on cuda"]

@@ -11,9 +11,10 @@ import pytest
 from s2s.core.work import Unlimited
 from s2s.llm import llama, llama_engine
 from s2s.llm.base import ChatMessage, LlmError, Urgency
-from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file
+from s2s.llm.llama import LlamaChat, LlamaConfig, gguf_file, where_computed
 from s2s.llm.llama_engine import ChatRequest, LlamaEngine, Take
 from s2s.models.resources import Resources
+from s2s.system.llama_context import CardUse
 
 SYSTEM = ChatMessage("system", "You are a voice assistant. Answer in one short sentence.")
 ASKED = [SYSTEM, ChatMessage("user", "What is the capital of France?")]
@@ -25,6 +26,8 @@ LONG = [SYSTEM, ChatMessage("user", "Tell me a very long story about a dragon.")
 
 class ScriptedEngine:
     """An engine whose answer is scripted."""
+
+    card = CardUse()
 
     def __init__(self, answer: Callable[[Take], None]) -> None:
         self.answer = answer
@@ -279,3 +282,16 @@ def test_a_file_that_is_no_model(resources: Resources, tmp_path: Path) -> None:
     broken.write_bytes(b"GGUF" + bytes(100))
     with pytest.raises(LlmError, match=r"broken\.gguf cannot be loaded"):
         LlamaChat(LlamaConfig(model=str(broken), engine="xllamacpp"), resources)
+
+
+def test_a_graphics_card_is_said_and_why_none_takes_the_model(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert where_computed("m.gguf", CardUse()) == ""
+    assert where_computed("m.gguf", CardUse(card="RTX 9")) == "llama: m.gguf on RTX 9"
+    assert caplog.text == ""
+    refused = CardUse(refused="RTX 9 does not take it: out of memory")
+    assert where_computed("m.gguf", refused) == (
+        "llama: m.gguf on the processor (RTX 9 does not take it: out of memory)"
+    )
+    assert "out of memory" in caplog.text

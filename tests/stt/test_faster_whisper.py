@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from s2s.bench.hearing import wer
 from s2s.core.audio import PIPELINE_HZ, Block
 from s2s.models.resources import Resources
 from s2s.stt.base import SttError, WordTimingTranscriber
-from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken
+from s2s.stt.faster_whisper import FasterWhisper, FasterWhisperConfig, join_spoken, on_card
 
 pytest.importorskip("faster_whisper")
 
@@ -128,3 +129,62 @@ def test_the_language_is_heard(
     base.close()
     with pytest.raises(RuntimeError, match="close"):
         base.transcribe(audio)
+
+
+class Loaded:
+    """A model on a device, whose libraries may be missing."""
+
+    def __init__(self, device: str, lacks: str = "") -> None:
+        self.device = device
+        self._lacks = lacks
+
+    def transcribe(self, audio: Block, **_: object) -> tuple[Iterator[str], None]:
+        def segments() -> Iterator[str]:
+            if self._lacks:
+                raise RuntimeError(self._lacks)
+            yield "Thank you."
+
+        assert len(audio) == PIPELINE_HZ
+        return segments(), None
+
+
+@pytest.mark.parametrize(
+    ("device", "cards", "taken", "said"),
+    [
+        ("auto", 0, "cpu", ""),
+        ("auto", 1, "cuda", "faster-whisper on cuda"),
+        ("cpu", 1, "cpu", ""),
+        ("cuda", 1, "cuda", "faster-whisper on cuda"),
+    ],
+)
+def test_a_graphics_card_is_taken_by_itself(device: str, cards: int, taken: str, said: str) -> None:
+    model, where = on_card(device, Loaded, cards=cards)  # pyright: ignore
+    assert (model.device, where) == (taken, said)  # pyright: ignore
+
+
+def test_a_card_whose_libraries_are_missing_is_left_with_the_reason(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """They are missed when something is heard, not when the model is loaded."""
+    lacks = "Library libcublas.so.12 is not found or cannot be loaded"
+
+    def opened(device: str) -> Loaded:
+        return Loaded(device, lacks if device == "cuda" else "")
+
+    model, where = on_card("auto", opened, cards=1)  # pyright: ignore
+    assert (model.device, where) == (  # pyright: ignore
+        "cpu",
+        f"faster-whisper on the processor (cuda: {lacks})",
+    )
+    assert f"computed on the processor: {lacks}" in caplog.text
+
+
+def test_a_model_that_a_card_cannot_load_is_on_the_processor_too() -> None:
+    def opened(device: str) -> Loaded:
+        if device == "cuda":
+            raise ValueError("Requested int8 compute type, but the device does not support it")
+        return Loaded(device)
+
+    model, where = on_card("auto", opened, cards=1)  # pyright: ignore
+    assert model.device == "cpu"  # pyright: ignore
+    assert "does not support it" in where

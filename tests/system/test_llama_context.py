@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from s2s.models.store import Store
-from s2s.system.llama_context import LlamaContext, LlamaModel, floats_at
-from s2s.system.llama_cpp import LlamaCppError, installed, library
+from s2s.system.llama_context import CardUse, LlamaContext, LlamaModel, floats_at, on_card
+from s2s.system.llama_cpp import Library, LlamaCppError, installed, library
 
 pytestmark = [
     pytest.mark.ggml,
@@ -84,3 +84,45 @@ def test_a_file_that_is_no_model_is_refused_in_the_librarys_words(tmp_path: Path
 def test_floats_are_read_where_they_lie() -> None:
     values = np.arange(5, dtype=np.float32)
     assert floats_at(values.ctypes.data, 5).tolist() == [0, 1, 2, 3, 4]
+
+
+class Cards(Library):
+    """A library with these graphics cards."""
+
+    def __init__(self, *cards: str) -> None:
+        self.error = LlamaCppError
+        self._cards = cards
+
+    def graphics_cards(self) -> tuple[str, ...]:
+        return self._cards
+
+
+def test_what_a_card_takes_is_on_it() -> None:
+    made, use = on_card(Cards("RTX 9", "RTX 8"), 20, lambda layers: layers)
+    assert (made, use) == (20, CardUse(card="RTX 9"))
+
+
+@pytest.mark.parametrize(("cards", "layers"), [((), 20), (("RTX 9",), 0)])
+def test_without_a_card_or_layers_for_it_nothing_is_said(
+    cards: tuple[str, ...], layers: int
+) -> None:
+    assert on_card(Cards(*cards), layers, lambda given: given) == (0, CardUse())
+
+
+def test_what_a_card_does_not_take_is_on_the_processor_with_the_reason() -> None:
+    def make(layers: int) -> int:
+        if layers:
+            raise LlamaCppError("out of memory")
+        return layers
+
+    made, use = on_card(Cards("RTX 9"), 20, make)
+    assert (made, use.card) == (0, "")
+    assert use.refused == "RTX 9 does not take it: out of memory"
+
+
+def test_what_nothing_can_take_is_an_error() -> None:
+    def make(layers: int) -> int:
+        raise LlamaCppError(f"no GGUF file, {layers} layers")
+
+    with pytest.raises(LlamaCppError, match="no GGUF file, 0 layers"):
+        on_card(Cards("RTX 9"), 20, make)

@@ -103,3 +103,42 @@ def test_the_wait_policy_is_there_only_while_a_library_is_loaded(
     with llama_cpp.spinning_barriers():
         assert os.environ["OMP_WAIT_POLICY"] == "passive"
     assert os.environ["OMP_WAIT_POLICY"] == "passive"
+
+
+class Devices(Library):
+    """A library with devices: type and name of each, as ggml numbers the types."""
+
+    def __init__(self, *devices: tuple[int, str]) -> None:
+        self._devices = devices
+
+    def number(self, name: str, *arguments: object) -> int:
+        match name:
+            case "ggml_backend_dev_count":
+                return len(self._devices)
+            case "ggml_backend_dev_get":
+                (at,) = arguments
+                assert isinstance(at, int)
+                return 1000 + at
+            case "ggml_backend_dev_type":
+                return self._device(*arguments)[0]
+            case _:
+                raise AssertionError(name)
+
+    def text(self, name: str, *arguments: object) -> str:
+        assert name == "ggml_backend_dev_description"
+        return self._device(*arguments)[1]
+
+    def _device(self, handle: object) -> tuple[int, str]:
+        assert isinstance(handle, int)
+        return self._devices[handle - 1000]
+
+
+def test_graphics_cards_are_told_from_processors_and_what_helps_them() -> None:
+    found = Devices((1, "RTX 9"), (3, "BLAS"), (0, "Xeon"), (1, "RTX 8")).graphics_cards()
+    assert found == ("RTX 9", "RTX 8")
+    assert Devices((0, "Xeon")).graphics_cards() == ()
+
+
+@needs_library
+def test_the_library_can_be_asked_for_its_cards() -> None:
+    assert all(name for name in library().graphics_cards())

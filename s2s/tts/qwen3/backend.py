@@ -122,6 +122,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def by_itself_on(self) -> str:
+        """The device on which it computes the language model where none is named."""
+        ...
+
+    @property
     def quants(self) -> tuple[str, ...]:
         """The quantisations it computes in."""
         ...

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from s2s.system.graphics import cuda_cards_here
 from s2s.tts.qwen3.backend import (
     ALL_LAYERS,
     CPU,
@@ -152,6 +153,13 @@ class Candidates:
     instead: str = ""
     """Why another quantisation than the wished one is computed, and which; "" when it is not."""
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where each computes, as `device_placement` reads it: on a graphics card where it has
+        one, and these first."""
+        places = [by_itself(backend.name) for backend in self.backends]
+        return tuple(sorted(places, key=lambda place: "@" not in place))
+
 
 def candidates(quants: Quants, platform: str = sys.platform) -> Candidates:
     """The backends on this machine that compute in just this quantisation, and what is likeliest
@@ -180,6 +188,28 @@ def _same(made: Quants, wished: Quants) -> bool:
         return quants.talker.lower(), (quants.predictor or "").lower()
 
     return named(made) == named(wished)
+
+
+def cards_of_onnxruntime() -> tuple[str, ...]:
+    """Where the codec is computed on a graphics card without being told, as `codec_placement` reads
+    it: NVIDIA's, where onnxruntime has a provider for it. Talker and predictor are not, as their
+    graphs take gigabytes of the disk: docs/decisions/qwen3-graphics-cards.md."""
+    if not cuda_cards_here():
+        return ()
+    on_cuda = FixedBackend("cuda")
+    return () if on_cuda.missing() else (on_cuda.name,)
+
+
+def by_itself(text: str) -> str:
+    """A placement in which no device is named, with the device that the backend takes by itself.
+
+    Raises BackendError for a backend that there is not.
+    """
+    if "@" in text:
+        return text
+    backend = backend_named(text.strip().lower())
+    device = backend.by_itself_on
+    return backend.name if device == CPU else f"{backend.name}@{device}"
 
 
 def backend_with(quant: str) -> Backend:

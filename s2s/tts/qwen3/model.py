@@ -25,6 +25,7 @@ from s2s.tts.qwen3.backends import (
     AUTO,
     DEFAULT_QUANT,
     Candidates,
+    by_itself,
     candidates,
     device_placement,
 )
@@ -33,7 +34,7 @@ from s2s.tts.qwen3.checkpoint.content_hash import voice_content_hash
 from s2s.tts.qwen3.checkpoint.conversion import Progress, silent
 from s2s.tts.qwen3.checkpoint.spec import Generation, Kind, Spec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
-from s2s.tts.qwen3.codec.open import codec_here
+from s2s.tts.qwen3.codec.open import OpenedCodec, opened_here
 from s2s.tts.qwen3.codec.silence import silent_codes
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.engine import Engine, FrameStream, Speech, StartTrim
@@ -89,6 +90,8 @@ class Choice:
     talker: bool
     predictor: bool
     codec: bool
+    refused: str = ""
+    """Why the codec is not on a graphics card that there is; else ""."""
 
 
 class Qwen3Model:
@@ -205,7 +208,7 @@ class Qwen3Model:
         """Each part that is computed elsewhere than it was asked for, and why."""
         parts = self.parts
         said = [remark for core in parts.language.cores.values() for remark in core.remarks]
-        return tuple(said + [parts.decoder.remark] * bool(parts.decoder.remark))
+        return tuple(filter(None, [*said, parts.decoder.remark, self.choice.refused]))
 
     @property
     def calibration_key(self) -> str:
@@ -295,11 +298,10 @@ def open_model(
     )
     choice, places = _places(placement, opening)
     language = opening.language(places, placement.draft_tokens)
-    codec = _codec_place(placement.codec, opening)
-    decoder = opening.decoder(language.folder, codec)
-    parts = _assembled(opening, language, decoder, codec)
+    codec = _codec(placement.codec, opening, language.folder)
+    parts = _assembled(opening, language, codec.decoder, codec.placement)
     use_large_pages()
-    return Qwen3Model(opening, parts, choice)
+    return Qwen3Model(opening, parts, replace(choice, refused=codec.refused))
 
 
 def _assembled(
@@ -340,9 +342,9 @@ def _places(
     wanted = (placement.talker, placement.predictor)
     left = [text == AUTO for text in wanted]
     found = candidates(opening.quants) if any(left) else Candidates(())
-    names = [backend.name for backend in found.backends]
+    names = list(found.places)
     best = (_kept(opening, names) or names[0]) if names else ""
-    first, second = (device_placement(best if text == AUTO else text) for text in wanted)
+    first, second = (device_placement(best if text == AUTO else by_itself(text)) for text in wanted)
     return Choice(found, left[0], left[1], placement.codec == AUTO), (first, second)
 
 
@@ -354,6 +356,9 @@ def _kept(opening: Opening, names: list[str]) -> str | None:
     return min(names, key=lambda name: measured[name])
 
 
-def _codec_place(wanted: str, opening: Opening) -> str:
+def _codec(wanted: str, opening: Opening, folder: Path) -> OpenedCodec:
     """What decodes codes: as it is named, as it was measured, or the first there is."""
-    return codec_here(opening.cache.backends(opening.codec_key)) if wanted == AUTO else wanted
+    if wanted != AUTO:
+        return OpenedCodec(opening.decoder(folder, wanted), wanted)
+    measured = opening.cache.backends(opening.codec_key)
+    return opened_here(measured, lambda name: opening.decoder(folder, name))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import onnxruntime
 import pytest
 
 from s2s.system.llama_cpp import installed
@@ -13,15 +14,18 @@ from s2s.tts.qwen3 import backends
 from s2s.tts.qwen3.backend import Quants
 from s2s.tts.qwen3.backends import (
     BACKENDS,
+    Candidates,
     available,
     backend_named,
     candidates,
+    cards_of_onnxruntime,
     codec_placement,
     device_placement,
     in_order,
     quant_on,
 )
 from s2s.tts.qwen3.calibrate import probe
+from s2s.tts.qwen3.codec.open import codecs_here
 from s2s.tts.qwen3.errors import BackendError, ConvertError, KernelError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.language import load_language
@@ -172,3 +176,30 @@ def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPa
     assert found.instead == (
         "int4 in place of q4_k_m (native: no C compiler; ggml: no llama.cpp library)"
     )
+
+
+@pytest.mark.parametrize(
+    ("cards", "providers", "expected"),
+    [
+        (1, ["CUDAExecutionProvider", "CPUExecutionProvider"], ("fixed@cuda",)),
+        (0, ["CUDAExecutionProvider", "CPUExecutionProvider"], ()),
+        (1, ["CPUExecutionProvider"], ()),
+    ],
+)
+def test_onnxruntime_takes_a_card_where_there_is_one_and_it_can(
+    cards: int, providers: list[str], expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends, "cuda_cards_here", lambda: cards)
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
+    assert cards_of_onnxruntime() == expected
+    assert codecs_here()[: len(expected)] == list(expected)
+
+
+def test_what_is_on_a_card_comes_first_until_it_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = Candidates((NativeBackend(), OnnxBackend(), GgmlBackend()))
+    monkeypatch.setattr(GgmlBackend, "by_itself_on", "gpu")
+    assert given.places == ("ggml@gpu", "native", "onnx")
+    monkeypatch.setattr(GgmlBackend, "by_itself_on", "cpu")
+    assert given.places == ("native", "onnx", "ggml")

@@ -21,7 +21,7 @@ from s2s.tts.qwen3.calibrate.tune import ROUNDS, SettingTrial, Speak, fastest, q
 from s2s.tts.qwen3.codec.open import codecs_here
 from s2s.tts.qwen3.engine.chunk_schedule import ScheduleConfig
 from s2s.tts.qwen3.engine.report import Report
-from s2s.tts.qwen3.errors import Qwen3Error
+from s2s.tts.qwen3.errors import BackendError, Qwen3Error
 from s2s.tts.qwen3.model import Qwen3Model
 from s2s.tts.qwen3.text.prompt import Request
 
@@ -144,7 +144,7 @@ def _try_cores(model: Qwen3Model, watch: LoadWatch) -> tuple[SettingTrial, ...]:
         loaded = model.language if here else opening.language((place, place))
         return partial(probe.language_ms, loaded.language)
 
-    trials, best = _best([each.name for each in choice.cores.backends], measure, watch)
+    trials, best = _best(choice.cores.places, measure, watch)
     if best is not None:
         model.move(
             talker=best if choice.talker else None, predictor=best if choice.predictor else None
@@ -159,6 +159,8 @@ def _try_codecs(model: Qwen3Model, watch: LoadWatch) -> tuple[SettingTrial, ...]
     def measure(name: str) -> Measure:
         here = parts.codec == name
         decoder = parts.decoder if here else model.opening.decoder(model.folder, name)
+        if decoder.remark:
+            raise BackendError(decoder.remark)
         return partial(probe.decoded_ms, decoder)
 
     trials, best = _best(codecs_here() if model.choice.codec else [], measure, watch)
@@ -193,7 +195,7 @@ def _named(part: str, trial: SettingTrial) -> SettingTrial:
 def _undecided(model: Qwen3Model) -> bool:
     """There is more than one core or codec to choose from, and not all of them were measured."""
     opening, cache = model.opening, model.opening.cache
-    cores: Sequence[str] = [backend.name for backend in model.choice.cores.backends]
+    cores: Sequence[str] = model.choice.cores.places
     codecs = codecs_here() if model.choice.codec else []
     return any(
         len(names) > 1 and not set(names) <= set(cache.backends(key))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from s2s.tts.qwen3.backend import CodecJob
-from s2s.tts.qwen3.backends import BACKENDS, codec_placement
+from s2s.tts.qwen3.backends import BACKENDS, cards_of_onnxruntime, codec_placement
 from s2s.tts.qwen3.checkpoint.codec_shapes import decoder_shapes
 from s2s.tts.qwen3.checkpoint.codec_spec import read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
@@ -45,9 +46,11 @@ def open_decoder(
 
 
 def codecs_here() -> list[str]:
-    """The codecs that can be had on this machine, likeliest fastest first."""
+    """The codecs that can be had on this machine, likeliest fastest first: one on a graphics card
+    that ONNX Runtime computes on comes before all others."""
     able = [backend for backend in BACKENDS if backend.by_itself]
-    return [b.name for b in able if b.codec is not None and b.codec.missing() is None]
+    names = [b.name for b in able if b.codec is not None and b.codec.missing() is None]
+    return [*cards_of_onnxruntime(), *names]
 
 
 def codec_here(measured: Mapping[str, float]) -> str:
@@ -55,3 +58,26 @@ def codec_here(measured: Mapping[str, float]) -> str:
     is."""
     able = codecs_here()
     return min(able, key=lambda name: measured[name]) if set(able) <= set(measured) else able[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCodec:
+    """A decoder, where it computes, and why not on a graphics card that there is, else ""."""
+
+    decoder: CheckpointDecoder
+    placement: str
+    refused: str = ""
+
+
+def opened_here(
+    measured: Mapping[str, float], opened: Callable[[str], CheckpointDecoder]
+) -> OpenedCodec:
+    """`codec_here`, opened by ``opened``; one on a graphics card that cannot take its graphs gives
+    way to the first that needs no card: on the processor its graphs are slower than that."""
+    name = codec_here(measured)
+    decoder = opened(name)
+    refused = decoder.remark
+    if not refused:
+        return OpenedCodec(decoder, name)
+    others = [other for other in codecs_here() if other not in cards_of_onnxruntime()]
+    return OpenedCodec(opened(others[0]), others[0], refused)

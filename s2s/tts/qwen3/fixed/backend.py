@@ -93,6 +93,7 @@ class FixedBackend:
     device: str = CPU
     """A provider as `provider_named` reads it."""
     by_itself: bool = False
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = tuple(FIXED_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC

@@ -94,6 +94,7 @@ class MlxBackend:
 
     name: str = "mlx"
     by_itself: bool = True
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = tuple(AFFINE_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC

@@ -106,6 +106,7 @@ class NativeBackend:
 
     name: str = "native"
     by_itself: bool = True
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = _QUANTS
     graphics: bool = False
     codec: CodecBackend = _CODEC

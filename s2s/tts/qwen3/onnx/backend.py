@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s2s.tts.qwen3.backend import (
+    CPU,
     CodecBackend,
     CodecJob,
     DraftingPredictor,
@@ -87,6 +88,7 @@ class OnnxBackend:
 
     name: str = "onnx"
     by_itself: bool = True
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = tuple(BLOCK_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC

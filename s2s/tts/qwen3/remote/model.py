@@ -28,7 +28,7 @@ from s2s.tts.qwen3.checkpoint.codec_spec import read_codec_spec
 from s2s.tts.qwen3.checkpoint.content_hash import codec_content_hash
 from s2s.tts.qwen3.checkpoint.hub import find_codec
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder, CodecState
-from s2s.tts.qwen3.codec.open import codec_here, open_decoder
+from s2s.tts.qwen3.codec.open import OpenedCodec, open_decoder, opened_here
 from s2s.tts.qwen3.engine.chunk_schedule import ChunkSchedule, ScheduleConfig
 from s2s.tts.qwen3.engine.decode_loop import Frame, FrameItem
 from s2s.tts.qwen3.engine.edges import StartTrim, StartTrimmer
@@ -199,21 +199,28 @@ def open_remote_model(
     folder = find_codec(source, home / CONVERTED_FOLDER)
     spec = read_codec_spec(folder)
     cache = CalibrationCache(home / CALIBRATION_FILE)
-    placement = codec_here(cache.backends(f"codec {threads}")) if codec == AUTO else codec
-    decoder = open_decoder(
-        folder,
-        home / GRAPHS_FOLDER,
-        threads=threads,
-        placement=placement,
-        kernels=home / KERNEL_FOLDER,
-    )
+
+    def opened(placement: str) -> CheckpointDecoder:
+        return open_decoder(
+            folder,
+            home / GRAPHS_FOLDER,
+            threads=threads,
+            placement=placement,
+            kernels=home / KERNEL_FOLDER,
+        )
+
+    if codec == AUTO:
+        made = opened_here(cache.backends(f"codec {threads}"), opened)
+    else:
+        made = OpenedCodec(opened(codec), codec)
+    decoder = made.decoder
     wanted = codec_format(decoder, spec.sample_rate_hz, folder)
     try:
         url = socket_address(server.url, PATH, PORT)
     except RemoteError as error:
         raise RemoteLanguageError(f"tts.language_model: {error}") from error
     language = RemoteLanguage(server.at(url), wanted, connect)
-    return RemoteModel(language, decoder, placement, spec.sample_rate_hz)
+    return RemoteModel(language, decoder, made.placement, spec.sample_rate_hz)
 
 
 def codec_format(decoder: CheckpointDecoder, sample_rate_hz: int, folder: Path) -> CodecFormat:

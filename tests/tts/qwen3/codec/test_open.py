@@ -11,7 +11,7 @@ import pytest
 
 from s2s.tts.qwen3.backends import BACKENDS
 from s2s.tts.qwen3.codec import open as open_module
-from s2s.tts.qwen3.codec.open import codec_here, codecs_here, open_decoder
+from s2s.tts.qwen3.codec.open import codec_here, codecs_here, open_decoder, opened_here
 from s2s.tts.qwen3.errors import CheckpointError, Qwen3Error
 from s2s.tts.qwen3.native.codec import NativeCodecDecoder
 from s2s.tts.qwen3.onnx.codec import OnnxCodecDecoder
@@ -63,3 +63,28 @@ def test_a_folder_that_lacks_a_tensor_is_refused_before_anything_is_built(
 def test_a_placement_that_cannot_decode_is_refused(tiny_qwen3: Tiny, tmp_path: Path) -> None:
     with pytest.raises(Qwen3Error, match="ggml"):
         open_decoder(tiny_qwen3("0.6b-base") / "speech_tokenizer", tmp_path, placement="ggml")
+
+
+class Remarking:
+    """A decoder that says where it computes."""
+
+    def __init__(self, name: str, remark: str) -> None:
+        self.name, self.remark = name, remark
+
+
+@pytest.mark.parametrize(
+    ("remark", "placement"), [("", "fixed@cuda"), ("codec on the processor: no cuDNN", "native")]
+)
+def test_a_graphics_card_decodes_by_itself_or_the_reason_is_kept(
+    remark: str, placement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_module, "codecs_here", lambda: ["fixed@cuda", "native", "onnx"])
+    monkeypatch.setattr(open_module, "cards_of_onnxruntime", lambda: ("fixed@cuda",))
+
+    def opened(name: str) -> Remarking:
+        return Remarking(name, remark if "@" in name else "")
+
+    found = opened_here({}, opened)  # type: ignore[arg-type]
+    assert (found.placement, found.refused) == (placement, remark)
+    assert isinstance(found.decoder, Remarking)
+    assert found.decoder.name == placement
