@@ -6,6 +6,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+__version__: str
+
 class NodeArg:
     name: str
     type: str

@@ -8,6 +8,7 @@ provider; run here: cpu.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import logging
 from collections.abc import Callable, Mapping
@@ -165,7 +166,7 @@ class RuntimeProvider:
         known = self.known
         options = {**known.given, **self.options}
         if known.cache:
-            compiled = graph.parent / f"compiled-{self.name}"
+            compiled = graph.parent / f"compiled-{self.name}-{_digest(options)}"
             compiled.mkdir(exist_ok=True)
             options.setdefault(known.cache, str(compiled))
         providers = ((known.runtime, options), *known.beside, _CPU_PROVIDER)
@@ -179,6 +180,15 @@ class RuntimeProvider:
                 "the standard error output"
             )
         return session
+
+
+def _digest(options: Mapping[str, str]) -> str:
+    """Stands for options and for this onnxruntime: CoreML's provider knows what it has compiled by
+    the graph's path alone, and would run what other options made."""
+    import onnxruntime
+
+    made = repr((onnxruntime.__version__, sorted(options.items())))
+    return hashlib.blake2b(made.encode(), digest_size=4).hexdigest()
 
 
 def _short(runtime: str) -> str:

@@ -131,7 +131,7 @@ def test_a_provider_gets_its_options_and_a_folder_for_what_it_compiles(
     opened = tensorrt(True)
     provider = provider_named("tensorrt:trt_fp16_enable=1,trt_engine_cache_enable=0")
     assert doubled(provider.open(graphs / "one.onnx", 1)) == [2, 4]
-    (first, *others), compiled = opened[0], graphs / "compiled-tensorrt"
+    (first, *others), (compiled,) = opened[0], graphs.glob("compiled-tensorrt-*")
     assert first == (
         "TensorrtExecutionProvider",
         {
@@ -142,6 +142,8 @@ def test_a_provider_gets_its_options_and_a_folder_for_what_it_compiles(
     )
     assert others == ["CUDAExecutionProvider", "CPUExecutionProvider"]
     assert compiled.is_dir()
+    provider_named("tensorrt").open(graphs / "one.onnx", 1)
+    assert len(list(graphs.glob("compiled-tensorrt-*"))) == 2, "not what other options made"
 
 
 def test_a_provider_that_cannot_be_loaded_is_said(
