@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from environment import ROOT, prepare, python, require_python, say
 
-HALF = ("tests/tts", "tests/test_document_commands.py")
+HALF = ("tests/tts/qwen3", "tests/test_document_commands.py")
 """What takes one of the two processes as long as all the rest takes the other, on two cores."""
 
 
