@@ -41,10 +41,11 @@ CLIENTS = (
 UNKNOWN_TO = {
     "openai-agents": Corpus(),
     "pipecat": Corpus(transcription=False, silence=False, calls=False, tools=False),
-    "agents-js": Corpus(pictures=False, silence=False),
+    "agents-js": Corpus(pictures=False, silence=False, failed_tools=False),
 }
 """What a client's models do not have: `input_audio_buffer.timeout_triggered`, which both pass over;
-pipecat knows no transcription sessions and no calls, and agents-JS no pictures in items."""
+pipecat knows no transcription sessions and no calls, and agents-JS no pictures in items and no
+`response.mcp_call.failed`."""
 
 
 @pytest.fixture(scope="module")

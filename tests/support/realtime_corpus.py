@@ -26,6 +26,8 @@ class Corpus:
     """What the server plays itself: told in calls over WebRTC alone."""
     tools: bool = True
     """Tools that the server calls itself, where a client is told of them."""
+    failed_tools: bool = True
+    """That such a tool gave nothing; its item tells the same."""
 
 
 EVERYTHING = Corpus()
@@ -42,6 +44,8 @@ def corpus(wanted: Corpus = EVERYTHING) -> list[str]:
         texts = [text for text in texts if "input_image" not in text]
     if not wanted.silence:
         texts = [text for text in texts if "timeout_triggered" not in text]
+    if not wanted.failed_tools:
+        texts = [text for text in texts if "mcp_call.failed" not in text]
     if not wanted.calls:
         texts = [text for text in texts if "output_audio_buffer." not in text]
     return texts
