@@ -20,6 +20,7 @@ from s2s.tts.qwen3.errors import BackendError, ConvertError
 from s2s.tts.qwen3.fixed.backend import FixedBackend
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.mlx.backend import MlxBackend
+from s2s.tts.qwen3.mnn.backend import MnnBackend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
@@ -37,7 +38,7 @@ def in_order(backends: Iterable[Backend], platform: str) -> tuple[Backend, ...]:
 
 
 BACKENDS: tuple[Backend, ...] = in_order(
-    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend(), FixedBackend()),
+    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend(), FixedBackend(), MnnBackend()),
     sys.platform,
 )
 """Another one is a folder with a `Backend`, and its line here."""
@@ -57,13 +58,14 @@ def backend_named(name: str) -> Backend:
 
 def device_placement(text: str) -> DevicePlacement:
     """From "native", "onnx", "mlx", "ggml", "ggml@gpu" (all of it), "ggml@gpu:20" (20 layers),
-    "fixed", or "fixed@coreml" (a provider of ONNX Runtime, see `fixed.providers`).
+    "fixed", "fixed@coreml" (a provider of ONNX Runtime, see `fixed.providers`), "mnn", or
+    "mnn@opencl" (a back end of MNN, see `mnn.devices`).
 
     Raises BackendError for anything else.
     """
     name, at, device = text.strip().partition("@")
     backend = backend_named(name.lower())
-    if isinstance(backend, FixedBackend):
+    if isinstance(backend, FixedBackend | MnnBackend):
         return DevicePlacement(backend.on(device))
     device = device.lower()
     if not at or device == CPU:
@@ -88,7 +90,8 @@ class CodecPlacement:
 
 def codec_placement(text: str) -> CodecPlacement:
     """From "native", "onnx", "mlx", "onnx@cuda" (a device by ONNX Runtime's name for it), "fixed"
-    or "fixed@coreml" (likewise, in graphs of fixed shapes).
+    or "fixed@coreml" (likewise, in graphs of fixed shapes), "mnn" or "mnn@opencl" (a back end of
+    MNN).
 
     "cpu" and "cuda" alone, as they were once written, are read as "onnx" and "onnx@cuda".
     Raises BackendError for a backend without a codec.

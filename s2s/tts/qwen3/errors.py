@@ -53,6 +53,10 @@ class ProviderError(OnnxError):
     reason, which goes into the log and the start line."""
 
 
+class MnnError(BackendError, ModelFileError):
+    """Files of MNN that cannot be made or used, a back end that is not there, or no MNN."""
+
+
 class RemoteLanguageError(Qwen3Error):
     """The language model on a server cannot be had, was lost, or refused what it was asked."""
 
