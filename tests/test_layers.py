@@ -90,6 +90,7 @@ TIMED_WAITS = {
     "bench.answer": "what the processor does is looked at now and then",
     "bench.peers.compare": "another engine that may hang",
     "tts.qwen3.native.compiling": "a compiler that may hang",
+    "tts.qwen3.mnn.converter": "a converter that may hang",
     "llm.calling.own_tools": "for a tool, on a condition of the session's clock",
     "tools.running": "likewise",
     "tools.mcp.connection": "a server of tools that may hang",

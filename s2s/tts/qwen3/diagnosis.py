@@ -28,6 +28,8 @@ class Diagnosis:
     """By model and how it is run, where that was measured here."""
     cores: tuple[str, ...] = ()
     """Those that can be had here and of which the fastest is taken, likeliest fastest first."""
+    named: tuple[str, ...] = ()
+    """Those that can be had here where they are named."""
     providers: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """Of ONNX Runtime, for the core "fixed": those that can be tried here, and the others."""
 
@@ -35,13 +37,14 @@ class Diagnosis:
 def diagnose(home: Path) -> Diagnosis:
     """Looks, computes nothing."""
     speeds = CalibrationCache(home / CALIBRATION_FILE).speeds()
-    able = [backend for backend in BACKENDS if backend.by_itself]
-    cores = tuple(backend.name for backend in able if backend.missing() is None)
+    able = [backend for backend in BACKENDS if backend.missing() is None]
+    cores = tuple(backend.name for backend in able if backend.by_itself)
+    named = tuple(backend.name for backend in able if not backend.by_itself)
     try:
         kernel, remedy = described(home / KERNEL_FOLDER), ""
     except KernelError as error:
         kernel, remedy = "", str(error)
-    return Diagnosis(kernel, remedy, speeds, cores, providers_here())
+    return Diagnosis(kernel, remedy, speeds, cores, named, providers_here())
 
 
 @dataclass(frozen=True, slots=True)

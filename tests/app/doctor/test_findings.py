@@ -189,6 +189,10 @@ def test_qwen3_says_what_computes_it(
     assert found.what.startswith(
         "qwen3: ONNX Runtime computes on cpu, tensorrt (tts.core fixed@NAME); not here: "
     )
+    mnn = next(backend for backend in qwen3.BACKENDS if backend.name == "mnn")
+    monkeypatch.setattr(type(mnn), "missing", lambda _: None)
+    (found,) = [f for f in doctor.findings(chosen, store) if "by name" in f.what]
+    assert found.what == "qwen3: computed by mnn too, by name (tts.core NAME)"
 
 
 def test_every_finding_is_of_an_area(settings: Config, store: Store):

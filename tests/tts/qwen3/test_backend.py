@@ -13,7 +13,11 @@ from s2s.tts.qwen3.errors import BackendError
 
 
 @pytest.mark.parametrize(
-    "text", ["native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20", "fixed", "fixed@coreml"]
+    "text",
+    [
+        *("native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20", "fixed", "fixed@coreml"),
+        *("mnn", "mnn@metal", "mnn@opencl:precision=normal"),
+    ],
 )
 def test_a_placement_is_written_as_it_is_read(text: str) -> None:
     assert str(device_placement(text)) == text
@@ -42,6 +46,7 @@ def test_another_placement_is_an_error_that_names_the_known(text: str, says: str
         ("mlx", "mlx", "cpu"),
         ("onnx@cuda", "onnx", "cuda"),
         ("fixed@tensorrt", "fixed", "tensorrt"),
+        ("mnn@qnn", "mnn", "qnn"),
         ("ONNX@cpu", "onnx", "cpu"),
     ],
 )

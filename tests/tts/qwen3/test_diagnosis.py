@@ -17,6 +17,7 @@ from s2s.tts.qwen3.errors import KernelError
 from s2s.tts.qwen3.folders import CALIBRATION_FILE, KERNEL_FOLDER
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.mlx.backend import MlxBackend
+from s2s.tts.qwen3.mnn.backend import MnnBackend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
 
@@ -45,7 +46,10 @@ def test_it_says_which_cores_there_are(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(kind, "missing", lambda _: "not here")
     for kind in (OnnxBackend, MlxBackend):
         monkeypatch.setattr(kind, "missing", lambda _: None)
-    assert set(diagnose(tmp_path).cores) == {"onnx", "mlx"}
+    monkeypatch.setattr(MnnBackend, "missing", lambda _: None)
+    found = diagnose(tmp_path)
+    assert set(found.cores) == {"onnx", "mlx"}
+    assert {"fixed", "mnn"} <= set(found.named)
 
 
 def test_it_says_what_onnxruntime_computes_on(

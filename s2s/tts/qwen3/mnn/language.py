@@ -63,9 +63,7 @@ def load(
     return MnnModel(LanguageModel(spec, embeddings, talker, predictor), quant, predictor_quant)
 
 
-def open_talker(
-    folder: Path, spec: Spec, device: MnnDevice, threads: int
-) -> tuple[MnnTalker, str]:
+def open_talker(folder: Path, spec: Spec, device: MnnDevice, threads: int) -> tuple[MnnTalker, str]:
     """The talker of a converted checkpoint, and what it is quantised to. Raises MnnError or
     GGUFError when a file is missing, damaged, of another version or another checkpoint, or when
     there is no MNN."""

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder
-from s2s.tts.qwen3.checkpoint.spec import Spec
-from s2s.tts.qwen3.fixed.operators import Matrices
+from s2s.tts.qwen3.fixed.operators import FixedMatrices
 from s2s.tts.qwen3.fixed.predictor_graph import head_names
 from s2s.tts.qwen3.mnn.transformer import add_stack
 from s2s.tts.qwen3.onnx.transformer import Job, Rows
@@ -38,7 +37,7 @@ def build_talker(job: Job) -> list[Path]:
     """Write the talker's graph."""
     spec = job.spec
     with GraphBuilder(job.folder, TALKER_GRAPH) as graph:
-        matrices = Matrices(graph, job)
+        matrices = FixedMatrices(graph, job)
         rows = add_stack(graph, matrices, TALKER_NAME, spec.talker)
         end = graph.ints(np.iinfo(np.int32).max)
         last = graph.op("Slice", rows, graph.ints(-1), end, graph.ints(0))
@@ -53,19 +52,19 @@ def build_predictor(job: Job) -> list[Path]:
     """Write the code predictor's graphs."""
     spec, width = job.spec, job.spec.predictor.hidden
     with GraphBuilder(job.folder, PREDICTOR_GRAPH) as graph:
-        rows = add_stack(graph, Matrices(graph, job), PREDICTOR_NAME, spec.predictor)
+        rows = add_stack(graph, FixedMatrices(graph, job), PREDICTOR_NAME, spec.predictor)
         graph.output("hidden", rows, np.float32, (1, width))
         paths = [graph.save(job.marks)]
     for group, name in enumerate(head_names(spec)):
         with GraphBuilder(job.folder, head_graph(group)) as graph:
             vector = graph.input("vector", np.float32, (1, width))
-            logits = Matrices(graph, job).times(vector, Rows(name, 0, spec.codes))
+            logits = FixedMatrices(graph, job).times(vector, Rows(name, 0, spec.codes))
             graph.output("logits", logits, np.float32, (1, spec.codes))
             paths.append(graph.save(job.marks))
     if spec.projected:
         with GraphBuilder(job.folder, PROJECTION_GRAPH) as graph:
             vector = graph.input("vector", np.float32, (1, spec.talker.hidden))
-            matrices = Matrices(graph, job)
+            matrices = FixedMatrices(graph, job)
             narrow = matrices.times(vector, Rows(f"{_NARROW}.weight", 0, width))
             narrow = graph.op("Add", narrow, matrices.vector(f"{_NARROW}.bias"))
             graph.output("projected", narrow, np.float32, (1, width))

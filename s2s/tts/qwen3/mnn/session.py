@@ -24,7 +24,7 @@ from s2s.tts.qwen3.mnn.devices import PROCESSOR, MnnDevice, missing
 if TYPE_CHECKING:
     from MNN import Tensor
 
-Fed = npt.NDArray[np.float32] | npt.NDArray[np.int32]
+Fed = npt.NDArray[np.float32 | np.int32]
 
 _BACK_ENDS = 2
 """What a session can be asked for: where it computes."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec
-from s2s.tts.qwen3.fixed.operators import Matrices, join, reshape
-from s2s.tts.qwen3.fixed.stack import FixedStack, Kept, Places
+from s2s.tts.qwen3.fixed.operators import FixedMatrices, reshape, side_by_side
+from s2s.tts.qwen3.fixed.stack import FixedStack, KeysValues, RowPlaces
 
 ANY = -1
 """Instead of a number of rows or slots: as many as there are."""
@@ -25,7 +25,7 @@ NEW = "new."
 class MnnStack(FixedStack):
     """Layers and the final norm. Each run is given caches, and gives what is new of them."""
 
-    def __init__(self, matrices: Matrices, name: str, spec: DecoderSpec) -> None:
+    def __init__(self, matrices: FixedMatrices, name: str, spec: DecoderSpec) -> None:
         super().__init__(matrices, name, spec, joined=False)
 
     def _grouped(self, query: str, n: int) -> str:
@@ -33,14 +33,16 @@ class MnnStack(FixedStack):
         query = graph.op("Transpose", query, perm=(1, 0, 2))
         return reshape(graph, query, spec.kv_heads, ANY, spec.head_dim)
 
-    def _mix(self, query: str, pieces: Sequence[Kept], places: Places) -> str:
+    def _mix(self, query: str, pieces: Sequence[KeysValues], places: RowPlaces) -> str:
         graph, spec = self._graph, self._spec
         past, new = pieces
         scaled = graph.op("Mul", query, graph.floats(spec.head_dim**-0.5))
-        scores = join(graph, [graph.op("MatMul", scaled, each.key) for each in (past, new)], 2)
+        scores = side_by_side(
+            graph, [graph.op("MatMul", scaled, each.key) for each in (past, new)], 2
+        )
         if places.mask is not None:
             shared = spec.heads // spec.kv_heads
-            scores = graph.op("Add", scores, join(graph, [places.mask] * shared, 0))
+            scores = graph.op("Add", scores, side_by_side(graph, [places.mask] * shared, 0))
         seen = graph.op("Softmax", scores, axis=-1)
         zero, two = graph.ints(0), graph.ints(2)
         slots = graph.op("Shape", past.value, start=1, end=2)
@@ -55,7 +57,7 @@ class MnnStack(FixedStack):
         return reshape(graph, mixed, ANY, spec.heads * spec.head_dim)
 
 
-def add_stack(graph: GraphBuilder, matrices: Matrices, name: str, spec: DecoderSpec) -> str:
+def add_stack(graph: GraphBuilder, matrices: FixedMatrices, name: str, spec: DecoderSpec) -> str:
     """Add a stack with its inputs and cache outputs; returns the normed rows [n, hidden].
 
     Inputs: ``vectors`` float32 [n, hidden]; ``cos`` and ``sin`` [n, head_dim / 2]; ``mask``
@@ -66,9 +68,11 @@ def add_stack(graph: GraphBuilder, matrices: Matrices, name: str, spec: DecoderS
     rows = graph.input("vectors", np.float32, ("n", spec.hidden))
     cos, sin = (graph.input(each, np.float32, ("n", half)) for each in ("cos", "sin"))
     mask = graph.input("mask", np.float32, ("n", "seen"))
-    places = Places(ANY, reshape(graph, cos, ANY, 1, half), reshape(graph, sin, ANY, 1, half), mask)
+    places = RowPlaces(
+        ANY, reshape(graph, cos, ANY, 1, half), reshape(graph, sin, ANY, 1, half), mask
+    )
     past = [
-        Kept(
+        KeysValues(
             graph.input(f"key.{at}", np.float32, (spec.kv_heads, spec.head_dim, "slots")),
             graph.input(f"value.{at}", np.float32, (spec.kv_heads, "slots", spec.head_dim)),
             ANY,

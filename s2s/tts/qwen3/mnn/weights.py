@@ -16,6 +16,7 @@ from s2s.tts.qwen3.checkpoint.conversion import (
 )
 from s2s.tts.qwen3.checkpoint.gguf_weights import gguf_file, planner
 from s2s.tts.qwen3.checkpoint.quant import MIXES
+from s2s.tts.qwen3.checkpoint.spec import Spec
 from s2s.tts.qwen3.mnn.converter import convert_graphs
 from s2s.tts.qwen3.mnn.language_graph import (
     MNN_GRAPHS_VERSION,
@@ -25,11 +26,11 @@ from s2s.tts.qwen3.mnn.language_graph import (
     build_talker,
 )
 from s2s.tts.qwen3.mnn.quant import MNN_MIXES, MnnMix, predictor_default
-from s2s.tts.qwen3.onnx.language_graph import predictor_bytes, talker_bytes
+from s2s.tts.qwen3.onnx.language_graph import talker_bytes
 from s2s.tts.qwen3.onnx.quant import BlockMix
-from s2s.tts.qwen3.onnx.transformer import Job
+from s2s.tts.qwen3.onnx.transformer import Job, stack_bytes
 
-_FLOATS = BlockMix("f32", 32, 1)
+FLOATS = BlockMix("f32", 32, 1)
 """What the converter is given, whatever it makes of it."""
 
 
@@ -53,18 +54,27 @@ class MnnWeights(BothMixes[MnnMix]):
     def files(self, material: Material) -> Sequence[NewFile]:
         """Talker's file, predictor's files, tables."""
         spec = material.spec
-        heads = (spec.groups - 1) * _FLOATS.nbytes(spec.codes, spec.predictor.hidden)
         return [
-            _file(TALKER_GRAPH, talker_bytes(spec, _FLOATS), build_talker, self.talker_mix, material),
+            _file(
+                TALKER_GRAPH, talker_bytes(spec, FLOATS), build_talker, self.talker_mix, material
+            ),
             _file(
                 PREDICTOR_GRAPH,
-                predictor_bytes(spec, _FLOATS) + heads,
+                _predictor_bytes(spec),
                 build_predictor,
                 self.predictor_mix,
                 material,
             ),
             gguf_file(planner(material).tables(MIXES["f32"], None), self.talker, material.source),
         ]
+
+
+def _predictor_bytes(spec: Spec) -> int:
+    """What `build_predictor` advances by in all."""
+    width = spec.predictor.hidden
+    heads = (spec.groups - 1) * FLOATS.nbytes(spec.codes, width)
+    projection = FLOATS.nbytes(width, spec.talker.hidden) if spec.projected else 0
+    return stack_bytes(FLOATS, spec.predictor) + heads + projection
 
 
 def _file(
@@ -83,8 +93,6 @@ def _write(
     folder: Path,
     advance: Advance,
 ) -> None:
-    job = Job(
-        material.spec, material.weights, _FLOATS, folder, {}, material.threads, advance
-    )
+    job = Job(material.spec, material.weights, FLOATS, folder, {}, material.threads, advance)
     convert_graphs(folder, mix, lambda to: build(replace(job, folder=to)))
     advance(nbytes)
