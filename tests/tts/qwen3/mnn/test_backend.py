@@ -23,10 +23,24 @@ CHECKS = {
 }  # fmt: skip
 
 
+STOPS = {
+    "test_stops_at_random_moments_leave_nothing_behind",
+    "test_a_reader_that_stops_listening_stops_the_work",
+    "test_after_a_stop_speech_starts_as_softly_as_ever",
+}
+
+
 @pytest.mark.mnn
 @pytest.mark.timeout(2400)
 def test_a_whole_model_speaks(tmp_path: Path) -> None:
     assert check_voice(in_mnn("speak"), tmp_path) == dict.fromkeys(CHECKS, True)
+
+
+@pytest.mark.mnn
+@pytest.mark.timeout(2400)
+def test_stops_at_random_moments_leave_nothing_behind(tmp_path: Path) -> None:
+    """As on every other core: tests/tts/qwen3/engine/test_abort.py itself."""
+    assert check_voice(in_mnn("abort"), tmp_path) == dict.fromkeys(STOPS, True)
 
 
 @pytest.mark.parametrize(
