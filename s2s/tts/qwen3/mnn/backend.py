@@ -97,6 +97,7 @@ class MnnBackend:
     device: str = CPU
     """A back end as `device_named` reads it."""
     by_itself: bool = False
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = tuple(MNN_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC
