@@ -25,11 +25,12 @@ from s2s.tts.qwen3.backends import (
     quant_on,
 )
 from s2s.tts.qwen3.calibrate import probe
+from s2s.tts.qwen3.codec import open as codec_open
 from s2s.tts.qwen3.codec.open import codecs_here
 from s2s.tts.qwen3.errors import BackendError, ConvertError, KernelError
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.language import load_language
-from s2s.tts.qwen3.mlx.backend import MlxBackend
+from s2s.tts.qwen3.mlx.backend import MlxBackend, MlxCodec
 from s2s.tts.qwen3.native import backend as native_backend
 from s2s.tts.qwen3.native.backend import NativeBackend
 from s2s.tts.qwen3.onnx.backend import OnnxBackend
@@ -163,6 +164,18 @@ def test_on_a_mac_mlx_is_a_candidate_in_the_next_quantisation(
     assert {backend.name for backend in elsewhere.backends} == {"native", "ggml"}
     assert on_mac.instead == elsewhere.instead == ""
     assert quant_on(backend_named("mlx"), Quants("q4_k_m")) == Quants("mlx-6")
+
+
+def test_on_a_mac_mlx_computes_all_parts_until_something_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for kind in (NativeBackend, OnnxBackend, GgmlBackend, MlxBackend, MlxCodec):
+        monkeypatch.setattr(kind, "missing", lambda _: None)
+    ordered = in_order(BACKENDS, "darwin")
+    for module in (backends, codec_open):
+        monkeypatch.setattr(module, "BACKENDS", ordered)
+    assert candidates(Quants("q4_k_m"), "darwin").backends[0].name == "mlx"
+    assert codec_open.codec_here({}) == "mlx"
 
 
 def test_another_format_is_only_taken_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
