@@ -32,6 +32,7 @@ NOT_NEEDED = {
     "websockets": "voices on a server over a socket; the message says which extra",
     "pydantic": "likewise",
     "mlx": "mlx-audio and mlx-whisper bring it, and extra qwen3 on Macs: one of its cores",
+    "ctranslate2": "faster-whisper brings it",
     "MNN": "extra mnn brings it: one of the cores of qwen3; the message says which extra",
     "num2words": "numbers in words in further languages; they stay digits without it",
     "hibari": "phonemes of English voices where piper-tts is missing",
