@@ -40,6 +40,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
     (r"python3 scripts/(run|test)\.py", "installs"),
     (r"\.ci/run|basedpyright", "is what runs these tests"),
     (r"python -m s2s voices add piper:", "fetches"),
+    (r"python -m s2s models export", "torch: tests/tts/qwen3/executorch/test_export.py"),
     (r"python -m s2s models convert .* mnn-", "MNN: tests/tts/qwen3/mnn/test_weights.py"),
     (r"python -m s2s (models hash|doctor --sources)", "asks the hub and the package index"),
     (r"python -m s2s voices add \w+ --record", "microphone"),

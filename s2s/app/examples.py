@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "models list": ("python -m s2s models list",),
     "models pull": ("python -m s2s models pull embedded",),
     "models convert": ("python -m s2s models convert 0.6b-customvoice --quant q4_k_m",),
+    "models export": ("python -m s2s models export 0.6b-customvoice --to executorch",),
     "models hash": ("python -m s2s models hash hf://owner/repo/model.gguf --record mine",),
     "models path": ("python -m s2s models path silero-vad",),
     "models rm": ("python -m s2s models rm whisper-base",),

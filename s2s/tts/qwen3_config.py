@@ -38,7 +38,7 @@ class Qwen3Config:
         "q4_k_m",
         "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; int4, int4-128, int8 "
         "for onnx; mlx-4, mlx-6, mlx-8, mlx-bf16, mlx-f32 for mlx; fixed-f32 for fixed; "
-        "mnn-4, mnn-4-32, mnn-8, mnn-f32 for mnn.",
+        "mnn-4, mnn-4-32, mnn-8, mnn-f32 for mnn; et-4, et-8, et-f32 for executorch.",
     )
     predictor_quant: str | None = setting(
         None, "Of the code predictor; None is eight bits, or better where quant is better."
@@ -68,7 +68,8 @@ class Qwen3Config:
         "What computes the language model: native (needs a C compiler), onnx, ggml, ggml@gpu, "
         "mlx (Macs), fixed@cuda, fixed@coreml and the like (providers of ONNX Runtime, in graphs "
         "of fixed shapes; their options behind a colon), mnn, mnn@opencl and the like (MNN and its "
-        "back ends); auto is the fastest that is installed, by measurement.",
+        "back ends), executorch (exported by `models export`); auto is the fastest that is "
+        "installed, by measurement.",
     )
     talker: str | None = setting(None, "Another core for the talker alone.")
     predictor: str | None = setting(None, "Another core for the code predictor alone.")

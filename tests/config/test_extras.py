@@ -28,7 +28,9 @@ NOT_NEEDED = {
     "huggingface_hub": "models of the hub alone; the message says which extra",
     "uroman": "MMS' voices that read romanised text; the message says what to install",
     "tqdm": "the hub client brings it",
-    "torch": "the packages of Pocket TTS and ChatTTS bring it",
+    "torch": "the packages of Pocket TTS and ChatTTS bring it, and extra executorch",
+    "executorch": "one of Qwen3-TTS' cores; the message says which extra",
+    "torchao": "executorch brings it",
     "websockets": "voices on a server over a socket; the message says which extra",
     "pydantic": "likewise",
     "mlx": "mlx-audio and mlx-whisper bring it, and extra qwen3 on Macs: one of its cores",
@@ -53,11 +55,11 @@ DISTRIBUTIONS = {
 """Module -> package, where the names differ."""
 
 HEAVY = {
-    "ChatTTS", "MNN", "av", "ctranslate2", "faster_whisper", "hibari", "huggingface_hub", "jinja2",
-    "llama_cpp",
+    "ChatTTS", "MNN", "av", "ctranslate2", "executorch", "faster_whisper", "hibari",
+    "huggingface_hub", "jinja2", "llama_cpp",
     "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper",
     "pocket_tts", "pymicro_wakeword",
-    "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "xllamacpp",
+    "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "torchao", "xllamacpp",
 }  # fmt: skip
 """Modules of extras: imported where they are used, never at the top of a module."""
 

@@ -16,6 +16,7 @@ ON_REQUEST = {
     "index": "installations from the package index",
     "faults": "faults of a language server, of llama.cpp's own",
     "voices": "voices of other packages, in environments of their own from the package index",
+    "executorch": "Qwen3-TTS on ExecuTorch, in an environment of its own from the package index",
     "mnn": "Qwen3-TTS on MNN itself, in an environment of its own from the package index",
     "kernels": "the wheel of the compiled kernel, built and installed",
     "clients": "clients of others, in environments of their own from the package index",

@@ -27,6 +27,9 @@ from s2s.models.rows import (
 from s2s.models.store import Store, hub_part
 from s2s.system.cpu import cores
 
+EXPORTED_TO = ("executorch",)
+"""Runtimes that a model is exported to."""
+
 
 def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     """Describe its actions."""
@@ -48,6 +51,17 @@ def add_flags(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) 
     convert.add_argument(
         "--packed", metavar="FILE", help="write it as one file for programs in C, too"
     )
+    export = actions.add_parser(
+        "export", help="export a Qwen3-TTS model for a runtime of small devices", parents=[common]
+    )
+    export.add_argument("source", help="0.6b-base, another published name, a hub id, a folder")
+    export.add_argument("--to", required=True, choices=EXPORTED_TO, help="the runtime")
+    export.add_argument("--quant", default="", help="of the talker: et-8 (default), et-4, et-f32")
+    export.add_argument("--predictor-quant", help="of the code predictor (default: et-8)")
+    export.add_argument(
+        "--delegate", default="xnnpack",
+        help="what computes there: xnnpack, coreml, qnn or cuda (default: %(default)s)",
+    )  # fmt: skip
     row = actions.add_parser(
         "hash",
         help="print what a row of models.yaml needs: size, SHA-256, source",
@@ -87,6 +101,9 @@ def run(call: Invocation) -> int:
         case "convert":
             quants = options.quant, options.predictor_quant
             return models_convert(store, options.source, quants, options.packed)
+        case "export":
+            quants = options.quant, options.predictor_quant
+            return models_export(store, options.source, quants, options.delegate)
         case _:
             return models_list(store)
 
@@ -225,4 +242,20 @@ def models_convert(
     print(folder)
     if packed is not None:
         print(pack_model(folder, Path(packed).expanduser(), home=store.root, threads=cores()))
+    return 0
+
+
+def models_export(store: Store, source: str, quants: tuple[str, str | None], delegate: str) -> int:
+    """Export a Qwen3-TTS checkpoint, fetched if it is not here, and print where talker and
+    predictor lie, and the codec. quants: of the talker, of the code predictor."""
+    from s2s.tts.qwen3 import ExportWish, export_model
+
+    quant, predictor_quant = quants
+    made = export_model(
+        ExportWish(source, quant, predictor_quant, delegate),
+        store.root,
+        progress=lambda name, done, total: store.progress(f"exporting {name}", done, total),
+    )
+    for path in made:
+        print(path)
     return 0

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from s2s.tts.qwen3.engine.report import Report
     from s2s.tts.qwen3.engine.sounding import Chunk
     from s2s.tts.qwen3.errors import Qwen3Error
+    from s2s.tts.qwen3.executorch.export import ExportWish, export_model
     from s2s.tts.qwen3.folders import CALIBRATION_FILE, CONVERTED_FOLDER
     from s2s.tts.qwen3.model import DevicePlacements, Qwen3Model, open_model
     from s2s.tts.qwen3.native.packed_model import pack_model
@@ -91,6 +92,7 @@ _NAMES = {
     "engine.report": "Report",
     "engine.sounding": "Chunk",
     "errors": "Qwen3Error",
+    "executorch.export": "ExportWish export_model",
     "folders": "CALIBRATION_FILE CONVERTED_FOLDER",
     "model": "DevicePlacements Qwen3Model open_model",
     "native.packed_model": "pack_model",
@@ -129,6 +131,7 @@ __all__ = [
     "DevicePlacements",
     "Diagnosis",
     "EnrolledVoice",
+    "ExportWish",
     "Foreseen",
     "Frame",
     "Generation",
@@ -168,6 +171,7 @@ __all__ = [
     "enrolled_voice_path",
     "enrolled_voices",
     "exact_run",
+    "export_model",
     "foresee",
     "keep_observed",
     "open_decoder",

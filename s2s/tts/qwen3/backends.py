@@ -17,6 +17,7 @@ from s2s.tts.qwen3.backend import (
     Quants,
 )
 from s2s.tts.qwen3.errors import BackendError, ConvertError
+from s2s.tts.qwen3.executorch.backend import ExecutorchBackend
 from s2s.tts.qwen3.fixed.backend import FixedBackend
 from s2s.tts.qwen3.ggml.backend import GgmlBackend
 from s2s.tts.qwen3.mlx.backend import MlxBackend
@@ -38,7 +39,15 @@ def in_order(backends: Iterable[Backend], platform: str) -> tuple[Backend, ...]:
 
 
 BACKENDS: tuple[Backend, ...] = in_order(
-    (NativeBackend(), OnnxBackend(), GgmlBackend(), MlxBackend(), FixedBackend(), MnnBackend()),
+    (
+        NativeBackend(),
+        OnnxBackend(),
+        GgmlBackend(),
+        MlxBackend(),
+        FixedBackend(),
+        MnnBackend(),
+        ExecutorchBackend(),
+    ),
     sys.platform,
 )
 """Another one is a folder with a `Backend`, and its line here."""
@@ -58,8 +67,8 @@ def backend_named(name: str) -> Backend:
 
 def device_placement(text: str) -> DevicePlacement:
     """From "native", "onnx", "mlx", "ggml", "ggml@gpu" (all of it), "ggml@gpu:20" (20 layers),
-    "fixed", "fixed@coreml" (a provider of ONNX Runtime, see `fixed.providers`), "mnn", or
-    "mnn@opencl" (a back end of MNN, see `mnn.devices`).
+    "fixed", "fixed@coreml" (a provider of ONNX Runtime, see `fixed.providers`), "mnn",
+    "mnn@opencl" (a back end of MNN, see `mnn.devices`), or "executorch".
 
     Raises BackendError for anything else.
     """
@@ -91,7 +100,7 @@ class CodecPlacement:
 def codec_placement(text: str) -> CodecPlacement:
     """From "native", "onnx", "mlx", "onnx@cuda" (a device by ONNX Runtime's name for it), "fixed"
     or "fixed@coreml" (likewise, in graphs of fixed shapes), "mnn" or "mnn@opencl" (a back end of
-    MNN).
+    MNN), "executorch" or "executorch@coreml" (a delegate that a program is exported for).
 
     "cpu" and "cuda" alone, as they were once written, are read as "onnx" and "onnx@cuda".
     Raises BackendError for a backend without a codec.

@@ -57,6 +57,10 @@ class MnnError(BackendError, ModelFileError):
     """Files of MNN that cannot be made or used, a back end that is not there, or no MNN."""
 
 
+class ExecutorchError(BackendError, ModelFileError):
+    """An exported program that cannot be used."""
+
+
 class RemoteLanguageError(Qwen3Error):
     """The language model on a server cannot be had, was lost, or refused what it was asked."""
 

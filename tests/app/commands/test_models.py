@@ -13,6 +13,9 @@ from s2s.app.commands import models
 from s2s.models import store
 from s2s.models.manifest import WheelPart, read_manifest
 from s2s.tts import qwen3
+from s2s.tts.qwen3.checkpoint.conversion import ConversionJob
+from s2s.tts.qwen3.executorch import export
+from s2s.tts.qwen3.executorch.weights import ExecutorchWeights
 from tests.support.local_hub import LocalHub
 from tests.support.wheels import WheelMaker
 
@@ -37,6 +40,28 @@ def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixtu
     assert Path(capsys.readouterr().out.strip()) == made
     assert cli.main(["models", "convert", folder, "--quant", "q3"]) == 1
     assert "unknown quant 'q3'; known: f32, bf16" in capsys.readouterr().err
+
+
+def test_a_model_is_exported_with_its_codec(
+    tiny_qwen3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """The export itself: tests/tts/qwen3/executorch/test_export.py."""
+    asked: list[tuple[str, str]] = []
+
+    def convert(weights: ExecutorchWeights, job: ConversionJob) -> Path:
+        asked.append((weights.talker, weights.predictor))
+        return tiny_qwen3("0.6b-base")
+
+    monkeypatch.setattr(export, "convert_to", convert)
+    monkeypatch.setattr(export, "exported_codec", lambda source, cache, _: tmp_path / "codec.pte")
+    words = ["models", "export", "0.6b-base", "--to", "executorch"]
+    assert cli.main([*words, "--quant", "et-4"]) == 0
+    made = [Path(line).name for line in capsys.readouterr().out.splitlines()]
+    assert made == [tiny_qwen3("0.6b-base").name, "codec.pte"]
+    assert cli.main(words) == 0
+    assert asked == [("et-4", "et-8"), ("et-8", "et-8")]
+    assert cli.main([*words, "--delegate", "vulkan"]) == 1
+    assert "known: xnnpack, coreml, qnn, cuda" in capsys.readouterr().err
 
 
 def test_a_converted_model_is_packed_where_it_is_wished(

@@ -16,7 +16,7 @@ from s2s.tts.qwen3.errors import BackendError
     "text",
     [
         *("native", "onnx", "mlx", "ggml", "ggml@gpu", "ggml@gpu:20", "fixed", "fixed@coreml"),
-        *("mnn", "mnn@metal", "mnn@opencl:precision=normal"),
+        *("executorch", "mnn", "mnn@metal", "mnn@opencl:precision=normal"),
     ],
 )
 def test_a_placement_is_written_as_it_is_read(text: str) -> None:
@@ -47,6 +47,7 @@ def test_another_placement_is_an_error_that_names_the_known(text: str, says: str
         ("onnx@cuda", "onnx", "cuda"),
         ("fixed@tensorrt", "fixed", "tensorrt"),
         ("mnn@qnn", "mnn", "qnn"),
+        ("executorch@coreml", "executorch", "coreml"),
         ("ONNX@cpu", "onnx", "cpu"),
     ],
 )

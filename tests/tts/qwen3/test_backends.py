@@ -66,7 +66,8 @@ def test_every_error_about_a_quantisation_lists_the_backends_own() -> None:
 
 
 def test_a_backend_without_a_codec_is_refused_for_it() -> None:
-    with pytest.raises(BackendError, match="native, onnx, mlx, fixed, mnn decode, ggml does not"):
+    able = "native, onnx, mlx, fixed, mnn, executorch"
+    with pytest.raises(BackendError, match=f"{able} decode, ggml does not"):
         codec_placement("ggml")
     with pytest.raises(BackendError, match="ggml does not"):
         codec_placement("ggml@gpu")

@@ -1,0 +1,5 @@
+"""CoreML."""
+
+from executorch.exir.backend.partitioner import Partitioner
+
+class CoreMLPartitioner(Partitioner): ...

@@ -1,0 +1,5 @@
+"""Qualcomm's chips."""
+
+from enum import IntEnum
+
+class QcomChipset(IntEnum): ...

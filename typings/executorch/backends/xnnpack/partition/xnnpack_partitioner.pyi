@@ -1,0 +1,5 @@
+"""XNNPACK."""
+
+from executorch.exir.backend.partitioner import Partitioner
+
+class XnnpackPartitioner(Partitioner): ...

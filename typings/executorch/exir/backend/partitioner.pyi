@@ -1,0 +1,3 @@
+"""What says which operators go to a delegate."""
+
+class Partitioner: ...

@@ -1,0 +1,1 @@
+"""What s2s uses of ExecuTorch."""
