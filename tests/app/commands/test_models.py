@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,6 @@ from s2s.app.commands import models
 from s2s.models import store
 from s2s.models.manifest import WheelPart, read_manifest
 from s2s.tts import qwen3
-from s2s.tts.qwen3.checkpoint.conversion import ConversionJob
-from s2s.tts.qwen3.executorch import export
-from s2s.tts.qwen3.executorch.weights import ExecutorchWeights
 from tests.support.local_hub import LocalHub
 from tests.support.wheels import WheelMaker
 
@@ -43,25 +41,28 @@ def test_a_small_model_is_converted_once(tiny_qwen3, capsys: pytest.CaptureFixtu
 
 
 def test_a_model_is_exported_with_its_codec(
-    tiny_qwen3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     """The export itself: tests/tts/qwen3/executorch/test_export.py."""
-    asked: list[tuple[str, str]] = []
+    asked: list[qwen3.ExportWish] = []
 
-    def convert(weights: ExecutorchWeights, job: ConversionJob) -> Path:
-        asked.append((weights.talker, weights.predictor))
-        return tiny_qwen3("0.6b-base")
+    def exported(
+        wish: qwen3.ExportWish, home: Path, progress: Callable[[str, int, int], None]
+    ) -> tuple[Path, Path]:
+        asked.append(wish)
+        assert home == store.home()
+        return tmp_path / "model", tmp_path / "codec.pte"
 
-    monkeypatch.setattr(export, "convert_to", convert)
-    monkeypatch.setattr(export, "exported_codec", lambda source, cache, _: tmp_path / "codec.pte")
     words = ["models", "export", "0.6b-base", "--to", "executorch"]
-    assert cli.main([*words, "--quant", "et-4"]) == 0
-    made = [Path(line).name for line in capsys.readouterr().out.splitlines()]
-    assert made == [tiny_qwen3("0.6b-base").name, "codec.pte"]
-    assert cli.main(words) == 0
-    assert asked == [("et-4", "et-8"), ("et-8", "et-8")]
     assert cli.main([*words, "--delegate", "vulkan"]) == 1
     assert "known: xnnpack, coreml, qnn, cuda" in capsys.readouterr().err
+    monkeypatch.setattr(qwen3, "export_model", exported)
+    assert cli.main([*words, "--quant", "et-4", "--delegate", "xnnpack"]) == 0
+    made = [Path(line).name for line in capsys.readouterr().out.splitlines()]
+    assert made == ["model", "codec.pte"]
+    assert cli.main([*words, "--predictor-quant", "et-f32"]) == 0
+    wishes = [(each.source, each.quant, each.predictor_quant) for each in asked]
+    assert wishes == [("0.6b-base", "et-4", None), ("0.6b-base", "", "et-f32")]
 
 
 def test_a_converted_model_is_packed_where_it_is_wished(
