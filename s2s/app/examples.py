@@ -17,6 +17,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "say": ('python -m s2s say "It costs 5 €." -o price.wav',),
     "serve": ("python -m s2s serve --host 0.0.0.0 --tls",),
+    "cluster": ("python -m s2s cluster --replicas 2 --max-sessions 8",),
     "wyoming": ("python -m s2s wyoming --allow 192.168.1.0/24",),
     "replay": ("python -m s2s replay records/2026-11-30_12-00-00-000_talk --stt faster-whisper",),
     "transcribe": ("python -m s2s transcribe question.wav --language en",),

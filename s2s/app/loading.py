@@ -16,16 +16,17 @@ from s2s.app.together import Together
 from s2s.app.voice_activity import open_vad
 from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
-from s2s.config.schema import Config, TtsConfig
+from s2s.config.schema import Config, SttConfig, TtsConfig
 from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.core.clock import SystemClock
-from s2s.llm.base import ChatMessage
+from s2s.llm.base import ChatMessage, ChatModel
 from s2s.llm.calling.choosing import HeldToChoices
 from s2s.models.fetch import offline
 from s2s.models.resources import Resources
 from s2s.models.store import Store, StoreError
 from s2s.session.config import SessionConfig
 from s2s.session.models import Models, tool_user
+from s2s.stt.base import Transcriber
 from s2s.system.compute import shared
 from s2s.system.cpu import cores
 from s2s.tools.loading import load_tools
@@ -78,7 +79,38 @@ class Threads:
         )
 
 
-def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> Models:
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Models that other processes have: what makes that which stands for each here. None: it is
+    loaded here."""
+
+    transcriber: Callable[[], Transcriber] | None = None
+    chat: Callable[[], ChatModel] | None = None
+    synthesizer: Callable[[], Synthesizer] | None = None
+
+    @property
+    def stages(self) -> frozenset[registry.StageName]:
+        """Those that are not loaded here."""
+        made = {"stt": self.transcriber, "llm": self.chat, "tts": self.synthesizer}
+        return frozenset(stage for stage in registry.STAGES if made[stage] is not None)
+
+    def put_into(self, models: Models) -> Models:
+        """Models with these in place of their own."""
+        return replace(
+            models,
+            transcriber=models.transcriber if self.transcriber is None else self.transcriber(),
+            chat=models.chat if self.chat is None else self.chat(),
+            synthesizer=models.synthesizer if self.synthesizer is None else self.synthesizer(),
+        )
+
+
+HERE = Elsewhere()
+"""All models are loaded in this process."""
+
+
+def load_models(
+    config: Config, store: Store, notice: Callable[[str], None], elsewhere: Elsewhere = HERE
+) -> Models:
     """Load and warm up everything a session needs. What cannot work is an error here, not later.
 
     What must be fetched first is told with its size; offline that is an error, which names all of
@@ -88,12 +120,12 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
         StoreError, RegistryError, StageError: a model or an extra that is not there. What
             was loaded by then is closed.
     """
-    told = to_fetch(config, store)
+    told = to_fetch(config, store, elsewhere)
     if told and not offline():
         notice(told)
     try:
         with Together() as together:
-            return _loaded(config, store, notice, together)
+            return _loaded(config, store, notice, together, elsewhere)
     except StoreError as error:
         if not (told and offline()):
             raise
@@ -102,10 +134,11 @@ def load_models(config: Config, store: Store, notice: Callable[[str], None]) -> 
         ) from error
 
 
-def to_fetch(config: Config, store: Store) -> str:
+def to_fetch(config: Config, store: Store, elsewhere: Elsewhere = HERE) -> str:
     """What a conversation with this config needs that is not here, and how big it is; "" for
     nothing. A hub folder that the model list does not know is not among it."""
-    lacking = [each for each in needed_models(config, store) if store.state(each) == "missing"]
+    needed = needed_models(config, store, elsewhere.stages)
+    lacking = [each for each in needed if store.state(each) == "missing"]
     if not lacking:
         return ""
     sizes = ", ".join(f"{each.name} ({megabytes(each.size_bytes)})" for each in lacking)
@@ -114,7 +147,11 @@ def to_fetch(config: Config, store: Store) -> str:
 
 
 def _loaded(
-    config: Config, store: Store, notice: Callable[[str], None], together: Together
+    config: Config,
+    store: Store,
+    notice: Callable[[str], None],
+    together: Together,
+    elsewhere: Elsewhere,
 ) -> Models:
     threads = Threads.of(config)
     vad = open_vad(config.models.vad, store)
@@ -128,19 +165,21 @@ def _loaded(
     wake_word = None if word is None else MicroWakeModel(word)
     stt = together.start(
         "stt",
-        lambda: registry.create_transcriber(
-            config.stt.backend,
-            config.stt.options,
-            Resources(store, threads.stt, words=config.stt.words),
-        ),
+        elsewhere.transcriber or (lambda: create_ear(config.stt, Resources(store, threads.stt))),
     )
     llm = together.start(
         "llm",
-        lambda: registry.create_chat_model(
-            config.llm.backend, config.llm.options, Resources(store, threads.llm)
+        elsewhere.chat
+        or (
+            lambda: registry.create_chat_model(
+                config.llm.backend, config.llm.options, Resources(store, threads.llm)
+            )
         ),
     )
-    tts = together.start("tts", lambda: create_voice(config.tts, Resources(store, threads.tts)))
+    tts = together.start(
+        "tts",
+        elsewhere.synthesizer or (lambda: create_voice(config.tts, Resources(store, threads.tts))),
+    )
     together.wait()
     for said in on_cards((stt.made, llm.made)):
         notice(said)
@@ -174,6 +213,16 @@ def _loaded(
 def on_cards(made: Iterable[object]) -> list[str]:
     """What models say of a graphics card."""
     return [each.where for each in made if isinstance(each, Placed) and each.where]
+
+
+def create_ear(config: SttConfig, resources: Resources) -> Transcriber:
+    """Who writes down, taught its words.
+
+    Raises:
+        StoreError, RegistryError, StageError: as its backend does.
+    """
+    taught = replace(resources, words=config.words)
+    return registry.create_transcriber(config.backend, config.options, taught)
 
 
 def create_voice(config: TtsConfig, resources: Resources) -> Synthesizer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from s2s.config import registry, typed
 from s2s.config.schema import Config, LanguageVoiceConfig, LlmConfig, SttConfig, TtsConfig
 from s2s.core.untyped import is_mapping
@@ -12,8 +14,11 @@ _Choice = SttConfig | LlmConfig | TtsConfig | LanguageVoiceConfig
 """Sections that name a backend and its options."""
 
 
-def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
-    """The models of the manifest that a session with this config loads."""
+def needed_models(
+    config: Config, store: Store, without: Collection[registry.StageName] = ()
+) -> tuple[Model, ...]:
+    """The models of the manifest that a session with this config loads. without: stages whose
+    models other processes have."""
     known = {model.name for model in store.models}
     wanted = {config.models.vad, config.models.end_of_turn or ""} & known
     chosen: list[tuple[registry.StageName, _Choice]] = [
@@ -23,6 +28,8 @@ def needed_models(config: Config, store: Store) -> tuple[Model, ...]:
     if config.tts.spare is not None:
         chosen.append(("tts", LanguageVoiceConfig(config.tts.spare)))
     for stage, section in chosen:
+        if stage in without:
+            continue
         backend = registry.find(stage, section.backend)
         options = typed.plain(section.options)
         values = options.values() if is_mapping(options) else ()

@@ -49,13 +49,25 @@ def load(
         SettingError: a file that is not there or not YAML, an unknown key, a wrong value.
         registry.RegistryError: an unknown backend, or one that is not installed.
     """
+    return from_tree(laid_over(lower_layers(profile, file, environment), from_keys(flags)))
+
+
+def lower_layers(
+    profile: str | None = None,
+    file: str | Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Tree:
+    """The layers of `load` below the flags.
+
+    Raises:
+        SettingError: as `load`.
+    """
     layers = [read_file(profile_path(profile or DEFAULT_PROFILE))]
     if file is not None:
         layers.append(read_file(Path(file)))
     variables = os.environ if environment is None else environment
     layers.append(from_keys(_environment_keys(variables)))
-    layers.append(from_keys(flags))
-    return from_tree(functools.reduce(laid_over, layers))
+    return functools.reduce(laid_over, layers)
 
 
 def from_tree(tree: Tree) -> Config:

@@ -19,6 +19,7 @@ from s2s.core.setting import made_setting, setting
 if TYPE_CHECKING:
     from s2s.session.config import SessionConfig
     from s2s.tools.config import ToolsConfig
+    from s2s.transport.cluster.config import ClusterConfig
     from s2s.transport.local import LocalConfig
     from s2s.transport.server.config import ServeConfig
     from s2s.transport.wyoming.config import WyomingConfig
@@ -145,6 +146,10 @@ class Config:
     )
     serve: ServeConfig = made_setting(
         Late("s2s.transport.server.config:ServeConfig"), "The server: `s2s serve`."
+    )
+    cluster: ClusterConfig = made_setting(
+        Late("s2s.transport.cluster.config:ClusterConfig"),
+        "The server as several processes: `s2s cluster`.",
     )
     wyoming: WyomingConfig = made_setting(
         Late("s2s.transport.wyoming.config:WyomingConfig"), "Home Assistant: `s2s wyoming`."

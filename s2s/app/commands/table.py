@@ -94,6 +94,12 @@ COMMANDS = {
         speaks=True,
         sets=True,
     ),
+    "cluster": Command(
+        "serve as several processes, on one machine or many: Ray Serve",
+        "cluster",
+        speaks=True,
+        sets=True,
+    ),
     "wyoming": Command(
         "serve Home Assistant: the Wyoming protocol", "wyoming", speaks=True, sets=True
     ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from s2s.app.recording import write_report
 from s2s.config.schema import Config
@@ -14,7 +15,7 @@ from s2s.core.metrics import Metrics
 from s2s.core.untyped import is_mapping
 from s2s.records.files import RecordError
 from s2s.records.recorder import RecordPlan, SessionRecorder
-from s2s.session.client.session import ClientSessions
+from s2s.session.client.session import ClientSession, ClientSessions
 from s2s.session.models import Models
 from s2s.transport.client_transport import ClientTransport
 from s2s.transport.realtime.connection import (
@@ -24,6 +25,7 @@ from s2s.transport.realtime.connection import (
 )
 from s2s.transport.realtime.faults import ClientFault
 from s2s.transport.realtime.limits import Limits
+from s2s.transport.server.draining import OpenConnection, OpenConnections
 from s2s.transport.server.handover import ClientOpening, ClientSocket, Services, SessionRefused
 from s2s.transport.server.metrics import ServerMetrics
 from s2s.tts.codec_stream.source import CodecSource
@@ -50,6 +52,8 @@ class Conversing:
         self._config = config
         self._secrets = secrets
         self._recorders: list[SessionRecorder] = []
+        self.connections = OpenConnections()
+        """Those of clients, for a server that ends without losing an answer."""
         self._models = models
         self._metrics = metrics
         self._sessions = ClientSessions(models, config.session, metrics=self._timelines)
@@ -103,7 +107,10 @@ class Conversing:
             opening.trouble,
             opening.call,
         )
-        return await self._service.converse(socket, request)
+        with self.connections.held(socket) as connection:
+            noted = _Noted(connection, self._open)
+            service = replace(self._service, open_session=noted)
+            return await service.converse(socket, request)
 
     def _validated(self, session: Mapping[str, object]) -> Mapping[str, object]:
         try:
@@ -120,7 +127,7 @@ class Conversing:
         answering: Answering,
         hearing: Hearing,
         kept: object | None = None,
-    ) -> SessionControl:
+    ) -> ClientSession:
         sessions, sink = self._sessions, to_all(events, self._metrics.on_event)
         if (recorder := self._recorder()) is not None:
             transport.record(recorder)
@@ -159,3 +166,33 @@ class Conversing:
         self._recorders = [each for each in self._recorders if not each.over]
         self._recorders.append(recorder)
         return recorder
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """Opens the session of one connection, and notes it there."""
+
+    connection: OpenConnection
+    open: Callable[..., ClientSession]
+
+    def __call__(
+        self,
+        transport: ClientTransport,
+        events: EventSink,
+        *,
+        session_id: str,
+        answering: Answering,
+        hearing: Hearing,
+        kept: object | None = None,
+    ) -> SessionControl:
+        """As `OpenSession`."""
+        session = self.open(
+            transport,
+            events,
+            session_id=session_id,
+            answering=answering,
+            hearing=hearing,
+            kept=kept,
+        )
+        self.connection.session = session
+        return session

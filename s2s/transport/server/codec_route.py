@@ -131,8 +131,9 @@ class SpeechStreamRoute:
                     "no_codec_stream",
                     "This server gives no codes: start it with --tts qwen3 --codec-stream.",
                 )
-            if not server.sessions.take():
-                raise server.session_limit()
+            if (refusal := server.no_place()) is not None:
+                raise refusal
+            server.sessions.take()
         except ApiError as error:
             await websocket.send_denial_response(server.refused(error))
             return

@@ -81,8 +81,8 @@ class RealtimeRoute:
         """`GET` without an upgrade: what an upgrade would be answered, for browsers, which do not
         tell a page the status of a refused one."""
         self.admitted(request.headers)
-        if self._server.sessions.full:
-            raise self._server.session_limit()
+        if (refusal := self._server.no_place()) is not None:
+            raise refusal
         raise ApiError(426, "upgrade_required", "This address speaks WebSocket: ws or wss.")
 
     async def connect(self, websocket: WebSocket) -> None:
@@ -114,8 +114,12 @@ class RealtimeRoute:
             ApiError: all are taken.
         """
         server = self._server
-        if not self.resumable.is_open(client.token, client.key) and not server.sessions.take():
-            raise server.session_limit()
+        comes_again = self.resumable.is_open(client.token, client.key) and not server.draining
+        if comes_again:
+            return
+        if (refusal := server.no_place()) is not None:
+            raise refusal
+        server.sessions.take()
 
     async def enter(self, client: Caller, take_over: Callable[[], None]) -> Came:
         """It comes, and has a place; what its earlier connection left, here or on another server.

@@ -7,6 +7,7 @@ import logging
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import uvicorn
 
@@ -27,6 +28,20 @@ WAITING_MESSAGES = 8
 """Frames of one client that uvicorn keeps while nobody takes them."""
 
 
+@dataclass(frozen=True, slots=True)
+class SocketLimits:
+    """What is set of the WebSockets of a server, whoever listens for it."""
+
+    max_message_bytes: int
+    waiting_messages: int
+    ping_s: float
+
+    @classmethod
+    def of(cls, config: ServeConfig) -> SocketLimits:
+        """As the settings say."""
+        return cls(2 * config.max_message_bytes, WAITING_MESSAGES, PING_S)
+
+
 class ServerError(RuntimeError):
     """The server cannot listen. The message says why, and what to do."""
 
@@ -41,7 +56,7 @@ class WebServer:
     """
 
     def __init__(self, server: Server, bound: socket.socket, tls: TlsFiles | None = None) -> None:
-        config = server.config
+        limits = SocketLimits.of(server.config)
         self._socket = bound
         self.port = int(bound.getsockname()[1])
         self._uvicorn = _Quiet(
@@ -51,10 +66,10 @@ class WebServer:
                 access_log=False,
                 server_header=False,
                 lifespan="on",
-                ws_max_size=2 * config.max_message_bytes,
-                ws_max_queue=WAITING_MESSAGES,
-                ws_ping_interval=PING_S,
-                ws_ping_timeout=PING_S,
+                ws_max_size=limits.max_message_bytes,
+                ws_max_queue=limits.waiting_messages,
+                ws_ping_interval=limits.ping_s,
+                ws_ping_timeout=limits.ping_s,
                 ws_per_message_deflate=False,
                 timeout_graceful_shutdown=SHUTDOWN_S,
                 ssl_certfile=None if tls is None else str(tls.certificate),

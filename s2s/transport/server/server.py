@@ -29,6 +29,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 RETRY_FULL_S = 5
 """When a client that found the server full is asked to come again."""
+RETRY_DRAINING_S = 1
+"""When one that found it ending is: another one is there already, or soon."""
 
 
 class Server:
@@ -64,6 +66,8 @@ class Server:
         """Of conversations outside this process."""
         if store is not None:
             self.keeping = Keeping(store, config.resume_s, self.figures, self._store_failed)
+        self.draining = False
+        """It ends: who is here finishes, nobody else is let in."""
 
     def figures(self) -> str:
         """What is counted here, in the text form of Prometheus."""
@@ -77,8 +81,19 @@ class Server:
     def _store_failed(self) -> None:
         self.metrics.count("s2s_errors_total", where="store", code="unreachable")
 
+    def no_place(self) -> ApiError | None:
+        """What a client is told for which there is no place; None: there is one."""
+        if self.draining:
+            return ApiError(
+                503,
+                "draining",
+                "This server ends: come again, to another one.",
+                retry_after_s=RETRY_DRAINING_S,
+            )
+        return self.session_limit() if self.sessions.full else None
+
     def session_limit(self) -> ApiError:
-        """What a client is told for which there is no place."""
+        """What a client is told when all places are taken."""
         return ApiError(
             503,
             "session_limit_reached",

@@ -50,11 +50,14 @@ class Catalogue:
         return JSONResponse({"object": "list", "voices": list(names), "data": data})
 
     async def health(self, request: Request) -> Response:
-        """Whether there is a place. Told without a key, and so nothing else."""
+        """Whether there is a place. Told without a key, and so nothing else. 503 where it ends:
+        who distributes clients sends none any more."""
         sessions = self._server.sessions
-        status = "full" if sessions.full else "ok"
+        draining = self._server.draining
+        status = "draining" if draining else "full" if sessions.full else "ok"
         return JSONResponse(
-            {"status": status, "sessions": sessions.taken, "max_sessions": sessions.most}
+            {"status": status, "sessions": sessions.taken, "max_sessions": sessions.most},
+            status_code=503 if draining else 200,
         )
 
     async def metrics(self, request: Request) -> Response:

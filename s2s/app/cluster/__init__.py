@@ -1,0 +1,1 @@
+"""The command `cluster`: the server as several processes, under Ray Serve."""

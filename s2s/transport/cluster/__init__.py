@@ -1,0 +1,1 @@
+"""A server that runs as several processes: its settings, and the sockets of each."""
