@@ -195,6 +195,7 @@ async def connected(port: int, number: int) -> list[ClusterClient]:
     for _ in range(number):
         talker = ClusterClient(port)
         if (refused := await talker.connect()) is not None:
+            await leave(talkers)
             raise RuntimeError(f"client {len(talkers) + 1} of {number}: {refused}")
         talkers.append(talker)
     return talkers
