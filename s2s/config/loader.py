@@ -24,7 +24,14 @@ from s2s.core.untyped import is_mapping
 from s2s.system.encoding import EncodingError
 
 DEFAULT_PROFILE = "embedded"
-RESERVED = ("S2S_HOME", "S2S_PROFILE", "S2S_CONFIG", "S2S_LOG_LEVEL", "S2S_API_KEY")
+RESERVED = (
+    "S2S_HOME",
+    "S2S_PROFILE",
+    "S2S_CONFIG",
+    "S2S_LOG_LEVEL",
+    "S2S_API_KEY",
+    "S2S_REDIS_URL",
+)
 """Environment variables of this program that are not settings of a session."""
 
 _ENVIRONMENT = "S2S_"

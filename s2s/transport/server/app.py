@@ -57,6 +57,7 @@ def make_app(server: Server) -> Starlette:
         route("/metrics", catalogue.metrics),
         route("/metrics/replica", catalogue.own_metrics),
         route("/health", catalogue.health, needs_key=False),
+        route("/ready", catalogue.ready, needs_key=False),
         route("/{path:path}", _page, needs_key=False),
     ]
     middleware = [

@@ -80,7 +80,7 @@ class RealtimeRoute:
     async def asked_by_http(self, request: Request) -> Response:
         """`GET` without an upgrade: what an upgrade would be answered, for browsers, which do not
         tell a page the status of a refused one."""
-        self.admitted(request.headers)
+        await self.admitted(request.headers)
         if (refusal := self._server.no_place()) is not None:
             raise refusal
         raise ApiError(426, "upgrade_required", "This address speaks WebSocket: ws or wss.")
@@ -89,7 +89,7 @@ class RealtimeRoute:
         """Let a client in, have it served, and keep what it needs to go on later."""
         handle = _Handle()
         try:
-            client = self.admitted(websocket.headers)
+            client = await self.admitted(websocket.headers)
             self.take_place(client)
         except ApiError as error:
             await websocket.send_denial_response(self._server.refused(error))
@@ -187,7 +187,7 @@ class RealtimeRoute:
     def _count_error(self, code: str) -> None:
         self._server.metrics.count("s2s_errors_total", where="event", code=code)
 
-    def admitted(self, headers: Mapping[str, str]) -> Caller:
+    async def admitted(self, headers: Mapping[str, str]) -> Caller:
         """Who asks, by its key and its token.
 
         Raises:
@@ -196,7 +196,7 @@ class RealtimeRoute:
         server = self._server
         server.access.check_origin(headers)
         key = sent_key(headers)
-        secret = server.secrets.find(key, wall_s())
+        secret = await server.secrets.find(key, wall_s())
         if secret is None:
             server.access.check_key(key)
         try:

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from s2s.core.errors import StageError
 from s2s.transport.server.access import Access
-from s2s.transport.server.client_secrets import ClientSecrets
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.handover import Services
 from s2s.transport.server.kept.keeping import Keeping
+from s2s.transport.server.kept.shared_secrets import SharedSecrets
 from s2s.transport.server.kept.store import ConversationStore
 from s2s.transport.server.metrics import ServerMetrics
 from s2s.transport.server.places import Places
@@ -60,7 +60,7 @@ class Server:
         self.services = services
         self.metrics = metrics
         self.sessions = Places(config.max_sessions)
-        self.secrets = ClientSecrets()
+        self.secrets = SharedSecrets(store)
         self.workers = Workers(config.http_workers, config.http_waiting)
         self.keeping: Keeping | None = None
         """Of conversations outside this process."""

@@ -91,7 +91,7 @@ class CallRoutes:
     async def begin(self, request: Request) -> Response:
         """`POST`: an offer is answered, and the call begins, or goes on with what an earlier
         connection of the client left."""
-        client = self._realtime.admitted(request.headers)
+        client = await self._realtime.admitted(request.headers)
         offer = await read_offer(request)
         session = self._session(offer, client.secret)
         self._realtime.take_place(client)
@@ -132,13 +132,13 @@ class CallRoutes:
 
     async def hang_up(self, request: Request) -> Response:
         """`POST .../hangup`."""
-        self._realtime.admitted(request.headers)
+        await self._realtime.admitted(request.headers)
         self._call(request.path_params["call_id"]).socket.leave()
         return Response(status_code=200)
 
     async def of_phones(self, request: Request) -> Response:
         """What only calls of the telephone network have."""
-        self._realtime.admitted(request.headers)
+        await self._realtime.admitted(request.headers)
         self._call(request.path_params["call_id"])
         raise ApiError(400, "invalid_request", "This is no call of the telephone network.")
 
@@ -149,7 +149,7 @@ class CallRoutes:
             await self._realtime.connect(websocket)
             return
         try:
-            self._realtime.admitted(websocket.headers)
+            await self._realtime.admitted(websocket.headers)
             call = self._call(call_id)
         except ApiError as error:
             await websocket.send_denial_response(self._server.refused(error))

@@ -8,6 +8,8 @@ import re
 import pytest
 
 from s2s.app.serving.stores import StoreUnavailable, make_store
+from s2s.config import loader
+from s2s.config.schema import Config
 from s2s.transport.server.config import ServeConfig
 from s2s.transport.server.kept.ray_store import RayStore
 from s2s.transport.server.kept.redis_store import RedisStore
@@ -43,3 +45,8 @@ def test_what_cannot_be_is_told_with_what_to_do(
     with pytest.raises(StoreUnavailable, match=re.escape(told)) as caught:
         make_store(settings, environment=environment)
     assert "secret" not in str(caught.value)
+
+
+def test_the_variable_is_none_of_a_setting():
+    config = loader.load(environment={Config().serve.redis_url_env: URL})
+    assert "secret" not in repr(config)

@@ -60,6 +60,11 @@ class Catalogue:
             status_code=503 if draining else 200,
         )
 
+    async def ready(self, request: Request) -> Response:
+        """200 where a new client would be let in, 503 where not: for who distributes clients."""
+        has_place = self._server.no_place() is None
+        return JSONResponse({"ready": has_place}, status_code=200 if has_place else 503)
+
     async def metrics(self, request: Request) -> Response:
         """In the text form of Prometheus: of all servers of a cluster."""
         keeping = self._server.keeping
@@ -83,7 +88,7 @@ class Catalogue:
             whole = self._server.services.validate_session(session or {"type": "realtime"})
         except SessionRefused as error:
             raise ApiError(400, error.code, str(error), param=error.param) from error
-        secret = self._server.secrets.make(whole, int(lives_s), wall_s())
+        secret = await self._server.secrets.make(whole, int(lives_s), wall_s())
         return JSONResponse(
             {"value": secret.value, "expires_at": secret.expires_at, "session": dict(whole)}
         )

@@ -36,6 +36,18 @@ def test_health_tells_whether_there_is_a_place():
         assert http.get("/health").json()["status"] == "full"
 
 
+def test_who_distributes_clients_is_told_where_one_would_be_let_in():
+    server = fake_server(ServeConfig(max_sessions=1), key="k")
+    with client(server) as http:
+        assert http.get("/ready").status_code == 200
+        server.sessions.take()
+        assert http.get("/ready").status_code == 503
+        server.sessions.leave()
+        assert http.get("/ready").json() == {"ready": True}
+        server.draining = True
+        assert http.get("/ready").status_code == 503
+
+
 def test_metrics_are_for_prometheus(http: TestClient):
     http.get("/v1/models")
     http.get("/nothing/here")
