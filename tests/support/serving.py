@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -171,12 +171,18 @@ def fake_server(
 
 
 @contextmanager
-def served(server: Server, tls: TlsFiles | None = None) -> Iterator[int]:
-    """`server` on a free port of this machine, which is given, in a thread of this process."""
+def served(
+    server: Server,
+    tls: TlsFiles | None = None,
+    drain: Callable[[], Awaitable[None]] | None = None,
+) -> Iterator[int]:
+    """`server` on a free port of this machine, which is given, in a thread of this process; it ends
+    with `drain`."""
     listens = threading.Event()
     with bind(replace(server.config, port=0)) as bound:
         web = WebServer(server, bound, tls)
         web.ready = listens.set
+        web.drain = drain
         thread = threading.Thread(target=web.run)
         thread.start()
         try:

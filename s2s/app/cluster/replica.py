@@ -46,10 +46,7 @@ class ServedSessions:
 
     async def drain(self, within_s: float) -> None:
         """Let nobody else in; close each connection once its answer is over, or it is late."""
-        self.server.draining = True
-        late = await self.conversing.connections.drain(within_s)
-        if late:
-            log.warning("%d answers were not over after %g s, and were cut off", late, within_s)
+        await self.conversing.drain(self.server, within_s)
 
     def close(self) -> None:
         """End what still runs, and free the models."""

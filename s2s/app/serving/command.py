@@ -7,6 +7,7 @@ import os
 import time
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +74,7 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
     kept = make_store(settings)
     with handled() as signals, bind(settings) as bound:
         started_s = time.perf_counter()
-        if (parent := config.record.folder) is not None:
-            console.print(
-                f"Every conversation is recorded in {parent}: tell those who talk to it.",
-                markup=False,
-            )
+        tell_recorded(console, config)
         models = load_models(
             for_several(config), store, lambda text: console.print(text, markup=False)
         )
@@ -90,6 +87,8 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
             )
             web = WebServer(server, bound, tls)
             took_s = time.perf_counter() - started_s
+            if settings.drain_s > 0:
+                web.drain = partial(conversing.drain, server, settings.drain_s)
             web.ready = lambda: tell(console, settings, web.port, key, tls, took_s)
             with (
                 closing(conversing),
@@ -101,6 +100,13 @@ def serve(config: Config, store: Store, given_key: str | None = None) -> int:
         finally:
             close_models(models)
     return 0
+
+
+def tell_recorded(console: Console, config: Config) -> None:
+    """Say where conversations are recorded, if they are."""
+    if (parent := config.record.folder) is not None:
+        told = f"Every conversation is recorded in {parent}: tell those who talk to it."
+        console.print(told, markup=False)
 
 
 def check_codes(config: Config) -> None:

@@ -28,6 +28,7 @@ from s2s.transport.realtime.limits import Limits
 from s2s.transport.server.draining import OpenConnection, OpenConnections
 from s2s.transport.server.handover import ClientOpening, ClientSocket, Services, SessionRefused
 from s2s.transport.server.metrics import ServerMetrics
+from s2s.transport.server.server import Server
 from s2s.tts.codec_stream.source import CodecSource
 
 log = logging.getLogger(__name__)
@@ -85,6 +86,13 @@ class Conversing:
             models,
             codes,
         )
+
+    async def drain(self, server: Server, within_s: float) -> None:
+        """Let nobody else in; close each connection once its answer is over, or it is late."""
+        server.draining = True
+        late = await self.connections.drain(within_s)
+        if late:
+            log.warning("%d answers were not over after %g s, and were cut off", late, within_s)
 
     def close(self) -> None:
         """End the records of conversations, and wait until they are written."""

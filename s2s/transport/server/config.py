@@ -54,6 +54,11 @@ class ServeConfig:
     slow_reader_s: float = setting(
         15.0, "A client that takes nothing for so long, while something waits for it, is closed."
     )
+    drain_s: float = setting(
+        0.0,
+        "What a server that is told to end waits for answers that are being given, and lets nobody "
+        "in; then its clients are told to come again (close code 1012). 0: it ends at once.",
+    )
     resume_s: float = setting(
         60.0, "How long the conversation of a dropped connection is kept for its return; 0: not."
     )
@@ -104,10 +109,10 @@ class ServeConfig:
                 "max_events_per_s, slow_reader_s and max_upload_s must be positive, got "
                 f"{self.max_events_per_s}, {self.slow_reader_s} and {self.max_upload_s}"
             )
-        if self.resume_s < 0 or self.http_waiting < 0:
+        if min(self.resume_s, self.http_waiting, self.drain_s) < 0:
             raise ValueError(
-                f"resume_s and http_waiting must not be negative, got {self.resume_s} and "
-                f"{self.http_waiting}"
+                "resume_s, http_waiting and drain_s must not be negative, got "
+                f"{self.resume_s}, {self.http_waiting} and {self.drain_s}"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key go together: give both, or none")

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -27,6 +28,7 @@ from s2s.config.schema import Config, RecordConfig
 from s2s.models.store import Store
 from s2s.records.folder import read_record
 from s2s.session.models import Models
+from s2s.transport.server.draining import COME_AGAIN
 from s2s.transport.server.kept.ray_store import Actor, RayStore
 from s2s.transport.server.kept.store import ConversationStore
 from s2s.transport.server.metrics import ServerMetrics
@@ -276,6 +278,20 @@ def how_it_ended(client: ClientConnection) -> tuple[int | None, str | None]:
         while True:
             client.recv(WAIT_S)
     return client.close_code, client.close_reason
+
+
+def test_a_server_that_drains_tells_its_clients_to_come_again():
+    config = Config()
+    conversing = Conversing(config, models_at_once(), ServerMetrics())
+    server = Server(config.serve, None, conversing.services({}), ServerMetrics())
+    with ExitStack() as stack:
+        draining = partial(conversing.drain, server, 60.0)
+        serving = stack.enter_context(ExitStack())
+        port = serving.enter_context(served(server, drain=draining))
+        client = stack.enter_context(connect(url(port)))
+        until(client, "session.created")
+        serving.close()
+        assert how_it_ended(client)[0] == COME_AGAIN
 
 
 # --- over several servers -------------------------------------------------------------------------

@@ -317,3 +317,21 @@ def test_who_hangs_up_stops_the_work(stream: bool):
             assert begun.wait(WAIT_S)
             assert not stopped.is_set()
         assert stopped.wait(WAIT_S)
+
+
+def test_a_server_drains_at_its_end_while_it_still_listens():
+    """Who distributes clients asks it until all have gone."""
+    server = fake_server()
+    answers: list[int] = []
+    ports: list[int] = []
+
+    async def drain() -> None:
+        server.draining = True
+        async with httpx2.AsyncClient() as http:
+            for path in ("health", "ready"):
+                found = await http.get(f"http://127.0.0.1:{ports[0]}/{path}")
+                answers.append(found.status_code)
+
+    with served(server, drain=drain) as port:
+        ports.append(port)
+    assert answers == [503, 503]
