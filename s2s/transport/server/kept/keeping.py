@@ -170,6 +170,8 @@ class Keeping:
         writer = self._writers.pop(stored_name(token, key), None)
         if writer is None:
             return state
+        if isinstance(state, LocalCopy):  # it was not gone on with
+            state = state.state
         self._spawn(writer.end(keeps=not done))
         return None if state is None else LocalCopy(state, writer.epoch)
 

@@ -125,6 +125,21 @@ def test_who_comes_back_to_the_same_server_gets_what_it_has_itself():
     run(test)
 
 
+def test_what_was_not_gone_on_with_stays_as_it_is():
+    """The connection broke off before it began."""
+
+    async def test(two: Two) -> None:
+        await say(await two.come(two.a), "hello")
+        local = two.a.end(TOKEN, "key", "mine", done=False)
+        await settled()
+        await two.come(two.a, local)
+        again = two.a.end(TOKEN, "key", local, done=False)
+        await settled()
+        assert (await two.come(two.a, again)).earlier == "mine"
+
+    run(test)
+
+
 def test_a_client_that_was_done_begins_anew_everywhere():
     async def test(two: Two) -> None:
         await say(await two.come(two.a), "hello")
