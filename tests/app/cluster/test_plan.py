@@ -48,13 +48,13 @@ def test_a_plan_says_the_whole_configuration_wherever_it_is_sent() -> None:
 def test_the_key_is_that_of_the_process_and_its_lack_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    config = Config(serve=ServeConfig(api_key_env="S2S_TEST_KEY"))
+    config = Config(serve=ServeConfig(api_key_env="S2S_ANOTHER_KEY"))
     plan = plan_of(config, needs_key=True)
-    monkeypatch.delenv("S2S_TEST_KEY", raising=False)
+    monkeypatch.delenv("S2S_ANOTHER_KEY", raising=False)
     assert plan_of(config, needs_key=False).key(config) is None
-    with pytest.raises(PlanError, match="S2S_TEST_KEY"):
+    with pytest.raises(PlanError, match="S2S_ANOTHER_KEY"):
         plan.key(config)
-    monkeypatch.setenv("S2S_TEST_KEY", "secret")
+    monkeypatch.setenv("S2S_ANOTHER_KEY", "secret")
     assert plan.key(config) == "secret"
     assert "secret" not in repr(plan)
 
