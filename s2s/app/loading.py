@@ -16,7 +16,7 @@ from s2s.app.together import Together
 from s2s.app.voice_activity import open_vad
 from s2s.app.voices.my_voice import own_voice
 from s2s.config import registry
-from s2s.config.schema import Config, SttConfig, TtsConfig
+from s2s.config.schema import Config, LlmConfig, SttConfig, TtsConfig
 from s2s.core.audio import BLOCK_SAMPLES, Block
 from s2s.core.clock import SystemClock
 from s2s.llm.base import ChatMessage, ChatModel
@@ -169,12 +169,7 @@ def _loaded(
     )
     llm = together.start(
         "llm",
-        elsewhere.chat
-        or (
-            lambda: registry.create_chat_model(
-                config.llm.backend, config.llm.options, Resources(store, threads.llm)
-            )
-        ),
+        elsewhere.chat or (lambda: create_answerer(config.llm, Resources(store, threads.llm))),
     )
     tts = together.start(
         "tts",
@@ -213,6 +208,15 @@ def _loaded(
 def on_cards(made: Iterable[object]) -> list[str]:
     """What models say of a graphics card."""
     return [each.where for each in made if isinstance(each, Placed) and each.where]
+
+
+def create_answerer(config: LlmConfig, resources: Resources) -> ChatModel:
+    """Who answers.
+
+    Raises:
+        StoreError, RegistryError, StageError: as its backend does.
+    """
+    return registry.create_chat_model(config.backend, config.options, resources)
 
 
 def create_ear(config: SttConfig, resources: Resources) -> Transcriber:
