@@ -97,6 +97,7 @@ class ExecutorchBackend:
     name: str = "executorch"
     by_itself: bool = False
     """To be named: its first use is an export, of minutes and gigabytes."""
+    by_itself_on: str = CPU
     quants: tuple[str, ...] = tuple(EXPORT_MIXES)
     graphics: bool = False
     codec: CodecBackend = _CODEC
