@@ -46,10 +46,31 @@ def onnx_session(
     """
     import onnxruntime
 
+    options = session_options(threads=threads, arena=arena, optimised=optimised, entries=entries)
+    source = model if isinstance(model, bytes) else str(model)
+    return onnxruntime.InferenceSession(
+        source, options, providers=list(providers), enable_fallback=0
+    )
+
+
+def session_options(
+    *,
+    threads: int,
+    arena: bool = True,
+    optimised: bool = True,
+    entries: Mapping[str, str] | None = None,
+    severity: int = 3,
+) -> onnxruntime.SessionOptions:
+    """Of such a session, for one that is made otherwise; see `onnx_session`.
+
+    severity: of its own messages that come through; 3 are errors, 4 what ends the process.
+    """
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = severity
     options.enable_cpu_mem_arena = arena
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.force_spinning_stop", "1")
@@ -58,10 +79,7 @@ def onnx_session(
         options.add_session_config_entry(name, value)
     if not optimised:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    source = model if isinstance(model, bytes) else str(model)
-    return onnxruntime.InferenceSession(
-        source, options, providers=list(providers), enable_fallback=0
-    )
+    return options
 
 
 def is_runtime_error(error: BaseException) -> bool:

@@ -33,6 +33,7 @@ NOT_NEEDED = {
     "torchao": "executorch brings it",
     "websockets": "voices on a server over a socket; the message says which extra",
     "pydantic": "likewise",
+    "onnxruntime_qnn": "extra qnn: one of ONNX Runtime's providers; the message says which extra",
     "mlx": "mlx-audio and mlx-whisper bring it, and extra qwen3 on Macs: one of its cores",
     "ctranslate2": "faster-whisper brings it",
     "MNN": "extra mnn brings it: one of the cores of qwen3; the message says which extra",
@@ -57,7 +58,8 @@ DISTRIBUTIONS = {
 HEAVY = {
     "ChatTTS", "MNN", "av", "ctranslate2", "executorch", "faster_whisper", "hibari",
     "huggingface_hub", "jinja2", "llama_cpp",
-    "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime", "openai", "piper",
+    "matplotlib", "mlx", "mlx_audio", "mlx_whisper", "onnx", "onnxruntime",
+    "onnxruntime_qnn", "openai", "piper",
     "pocket_tts", "pymicro_wakeword",
     "pywebrtc_audio", "sherpa_onnx", "tokenizers", "torch", "torchao", "xllamacpp",
 }  # fmt: skip

@@ -18,6 +18,7 @@ ON_REQUEST = {
     "voices": "voices of other packages, in environments of their own from the package index",
     "executorch": "Qwen3-TTS on ExecuTorch, in an environment of its own from the package index",
     "mnn": "Qwen3-TTS on MNN itself, in an environment of its own from the package index",
+    "qnn": "Qualcomm's compiler and simulator, in an environment of their own from the index",
     "kernels": "the wheel of the compiled kernel, built and installed",
     "clients": "clients of others, in environments of their own from the package index",
     "emulation": "the kernel on other processors and systems, by cross compilers and emulators",

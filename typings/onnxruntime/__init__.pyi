@@ -52,6 +52,27 @@ class SessionOptions:
     enable_cpu_mem_arena: bool
     graph_optimization_level: GraphOptimizationLevel
     def add_session_config_entry(self, config_key: str, config_value: str) -> None: ...
+    def add_provider_for_devices(
+        self, ep_devices: Sequence[OrtEpDevice], provider_options: Mapping[str, str]
+    ) -> None: ...
+
+class OrtHardwareDeviceType:
+    name: str
+
+class OrtHardwareDevice:
+    type: OrtHardwareDeviceType
+
+class OrtEpDevice:
+    ep_name: str
+    device: OrtHardwareDevice
+
+class OrtEpAssignedNode:
+    name: str
+    op_type: str
+
+class OrtEpAssignedSubgraph:
+    ep_name: str
+    def get_nodes(self) -> list[OrtEpAssignedNode]: ...
 
 class RunOptions: ...
 
@@ -78,5 +99,8 @@ class InferenceSession:
     def get_outputs(self) -> list[NodeArg]: ...
     def get_modelmeta(self) -> ModelMetadata: ...
     def get_providers(self) -> list[str]: ...
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]: ...
 
 def get_available_providers() -> list[str]: ...
+def get_ep_devices() -> list[OrtEpDevice]: ...
+def register_execution_provider_library(registration_name: str, library_path: str) -> None: ...

@@ -21,9 +21,9 @@ from s2s.tts.qwen3.backend import (
 from s2s.tts.qwen3.checkpoint.conversion import ConversionJob, convert_to
 from s2s.tts.qwen3.checkpoint.quant import MIXES
 from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
-from s2s.tts.qwen3.fixed.codec import FixedCodecDecoder
 from s2s.tts.qwen3.fixed.language import open_predictor, open_talker
 from s2s.tts.qwen3.fixed.providers import OpenedGraphs, Provider, provider_named
+from s2s.tts.qwen3.fixed.trial import LanguageTrial, admitted_codec
 from s2s.tts.qwen3.fixed.weights import FIXED_F32, FIXED_MIXES, FixedWeights
 from s2s.tts.qwen3.interfaces import PredictorState, State, Talker
 
@@ -44,6 +44,8 @@ class FixedCore:
         """See `Core`; the provider is the backend's."""
         setting = self.setting
         talker, part = open_talker(folder, setting.spec, self.provider, setting.threads)
+        trial = LanguageTrial(folder, setting.spec, setting.threads)
+        part.graphs.admit(lambda: trial.talker(as_talker(talker)))
         self.opened.add(part.graphs)
         return as_talker(talker), part.quant
 
@@ -55,6 +57,8 @@ class FixedCore:
         predictor, part = open_predictor(
             folder, setting.spec, self.provider, setting.threads, draft_tokens
         )
+        trial = LanguageTrial(folder, setting.spec, setting.threads)
+        part.graphs.admit(lambda: trial.predictor(as_predictor(predictor)))
         self.opened.add(part.graphs)
         return as_predictor(predictor), part.quant
 
@@ -80,7 +84,7 @@ class FixedCodec:
     def open(self, job: CodecJob) -> CheckpointDecoder:
         """The decoder; graphs are built on first use. Raises CodecError, ProviderError for a
         provider that there is not."""
-        return FixedCodecDecoder.of(job, provider_named(job.device))
+        return admitted_codec(job, provider_named(job.device))
 
 
 _CODEC = FixedCodec()

@@ -35,12 +35,12 @@ class FixedCodecDecoder(CheckpointDecoder):
     ) -> None:
         """folder: where `build_codec` has written. Raises OnnxError."""
         super().__init__(spec)
-        self._graphs = OpenedGraphs("codec", folder, provider, threads)
+        self.graphs = OpenedGraphs("codec", folder, provider, threads)
         self._shapes = state_shapes(spec, spec.window_frames)
         half = spec.head_dim // 2
         inverse = spec.rope_theta ** -(np.arange(half, dtype=np.float32) / np.float32(half))
         self._inverse = inverse.astype(np.float32)
-        self._graphs.session(codec_graph_name(FRAMES[0]), FIXED_CODEC_VERSION)
+        self.graphs.session(codec_graph_name(FRAMES[0]), FIXED_CODEC_VERSION)
 
     @classmethod
     def of(cls, job: CodecJob, provider: Provider) -> FixedCodecDecoder:
@@ -54,7 +54,7 @@ class FixedCodecDecoder(CheckpointDecoder):
     @property
     def remark(self) -> str:
         """See `CheckpointDecoder`: what the provider could not take."""
-        return self._graphs.remark
+        return self.graphs.remark
 
     def _longest_run(self) -> int:
         return FRAMES[-1]
@@ -75,7 +75,7 @@ class FixedCodecDecoder(CheckpointDecoder):
     def _decoded(self, codes: Ids, arrays: dict[str, Floats], position: int) -> Floats:
         """The samples of as many frames as a graph has; the arrays are replaced by those after."""
         n = len(codes)
-        session = self._graphs.session(codec_graph_name(n), FIXED_CODEC_VERSION)
+        session = self.graphs.session(codec_graph_name(n), FIXED_CODEC_VERSION)
         angles = np.arange(position, position + n, dtype=np.float32)[:, None] * self._inverse
         feeds = {
             "codes": codes.astype(np.int32),

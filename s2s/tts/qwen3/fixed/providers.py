@@ -18,6 +18,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from s2s.tts.qwen3.errors import OnnxError, ProviderError
+from s2s.tts.qwen3.fixed.admission import Measure, Measured, PartAdmission
+from s2s.tts.qwen3.fixed.provider_options import check_options
 from s2s.tts.qwen3.onnx.session import open_session
 
 if TYPE_CHECKING:
@@ -47,6 +49,11 @@ class Provider(Protocol):
     def open(self, graph: Path, threads: int) -> InferenceSession:
         """The graph, ready to run on it. Raises ProviderError with the reason when it cannot take
         the graph; OnnxError for a graph that nothing can."""
+        ...
+
+    def admit(self, part: str, folder: Path, measure: Measure) -> PartAdmission:
+        """Whether it may compute a part, whose graphs lie in the folder; ``measure`` compares it
+        with the processor, for a provider that rounds. Raises what ``measure`` does."""
         ...
 
 
@@ -181,6 +188,10 @@ class RuntimeProvider:
             )
         return session
 
+    def admit(self, part: str, folder: Path, measure: Measure) -> PartAdmission:
+        """See `Provider`: each is taken at its word."""
+        return PartAdmission()
+
 
 def _digest(options: Mapping[str, str]) -> str:
     """Stands for options and for this onnxruntime: CoreML's provider knows what it has compiled by
@@ -211,7 +222,13 @@ def _runtime_maker(name: str) -> ProviderMaker:
     return made
 
 
-PROVIDERS: dict[str, ProviderMaker] = {name: _runtime_maker(name) for name in KNOWN}
+def _qnn(options: Mapping[str, str]) -> Provider:
+    from s2s.tts.qwen3.fixed.qnn.provider import qnn_provider  # it is made of what is here
+
+    return qnn_provider(options)
+
+
+PROVIDERS: dict[str, ProviderMaker] = {name: _runtime_maker(name) for name in KNOWN} | {"qnn": _qnn}
 """Another one is a `ProviderMaker` and its line here."""
 
 
@@ -234,20 +251,6 @@ def _option(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def check_options(
-    provider: str, options: Mapping[str, str], known: Mapping[str, tuple[str, ...]]
-) -> None:
-    """Raise ProviderError for an option that is not known, or a value that it cannot have; known:
-    the values of each, any where none is listed."""
-    for name, value in options.items():
-        if name not in known:
-            there = ", ".join(known) or "none"
-            raise ProviderError(f"{provider} has no option {name!r}; known: {there}")
-        if known[name] and value not in known[name]:
-            able = ", ".join(known[name])
-            raise ProviderError(f"{provider}: {name} cannot be {value!r}; it can be {able}")
-
-
 def providers_here() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The short names of the providers that can be tried here, and of those that cannot; neither
     without onnxruntime."""
@@ -268,14 +271,39 @@ class OpenedGraphs:
         self._folder = folder
         self._provider = provider
         self._threads = threads
-        self._reason = ""
+        self._reason = self._said = ""
         self._lock = Lock()
         self._open: dict[str, InferenceSession] = {}
 
     @property
     def remark(self) -> str:
-        """Where the part is computed if not where it was asked for, and why; else ""."""
-        return f"{self._part} on the processor: {self._reason}" if self._reason else ""
+        """Where the part is computed if not where it was asked for, and why; or what its provider
+        has to say of it; else ""."""
+        if self._reason:
+            return f"{self._part} on the processor: {self._reason}"
+        return f"{self._part} on {self._said}" if self._said else ""
+
+    def admit(self, measure: Callable[[], Measured]) -> None:
+        """Let the provider compare itself with the processor, and leave the part to that one if it
+        may not compute it. Raises what ``measure`` does, but for ProviderError."""
+        if self._reason:
+            return
+
+        def measured() -> Measured:
+            found = measure()
+            if self._reason:
+                raise ProviderError(self._reason)  # what was measured is the processor
+            return found
+
+        try:
+            found = self._provider.admit(self._part, self._folder, measured)
+        except ProviderError:
+            return
+        with self._lock:
+            self._said = found.said
+            if found.refused:
+                self._open.clear()
+                self._leave(found.refused)
 
     def session(self, name: str, version: int) -> InferenceSession:
         """A graph by its file's name without the ending. Raises OnnxError for one that is missing,
@@ -303,6 +331,10 @@ class OpenedGraphs:
             try:
                 return self._provider.open(path, self._threads)
             except ProviderError as error:
-                self._reason = str(error)
-                log.warning("%s on the processor: %s", self._part, error)
+                self._leave(str(error))
         return RuntimeProvider(CPU).open(path, self._threads)
+
+    def _leave(self, reason: str) -> None:
+        """To the processor."""
+        self._reason = reason
+        log.warning("%s on the processor: %s", self._part, reason)

@@ -13,7 +13,7 @@ from s2s.tts.qwen3.backend import Quants
 from s2s.tts.qwen3.backends import backend_named, backend_with, device_placement
 from s2s.tts.qwen3.checkpoint.hub import find_checkpoint
 from s2s.tts.qwen3.checkpoint.safetensors import open_checkpoint
-from s2s.tts.qwen3.checkpoint.spec import Kind, Spec, read_spec
+from s2s.tts.qwen3.checkpoint.spec import Spec, read_spec
 from s2s.tts.qwen3.convert import convert
 from s2s.tts.qwen3.engine.language_model import LanguageModel, P, T
 from s2s.tts.qwen3.folders import CONVERTED_FOLDER
@@ -35,10 +35,10 @@ from s2s.tts.qwen3.reference import (
     Trace,
     no_trace,
 )
-from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder, Reference, Request
+from s2s.tts.qwen3.text.example import request_of
+from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
-TEXT = "The quick brown fox jumps over the lazy dog, and then we'll see."
 _TRACED_FRAMES = 2
 
 RANDOM_WEIGHTS = (
@@ -129,18 +129,6 @@ def reference(folder: Path, spec: Spec, trace: Trace) -> LanguageModel[Cache, Ca
         ReferenceTalker(spec, weights, trace),
         ReferencePredictor(spec, weights, trace),
     )
-
-
-def request_of(spec: Spec) -> Request:
-    """One sentence, in a way that any kind of model can speak."""
-    match spec.kind:
-        case Kind.BASE:
-            speaker = np.linspace(-1, 1, spec.talker.hidden, dtype=np.float32)
-            return Request(TEXT, reference=Reference(speaker))
-        case Kind.CUSTOM_VOICE:
-            return Request(TEXT, speaker=next(iter(spec.speakers)))
-        case Kind.VOICE_DESIGN:
-            return Request(TEXT, instruction="A calm voice.")
 
 
 def trace_table(traced: Traced, rows: int = 12) -> str:

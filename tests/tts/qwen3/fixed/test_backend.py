@@ -16,6 +16,7 @@ from s2s.tts.qwen3.backend import Quants
 from s2s.tts.qwen3.backends import available, codec_placement, device_placement
 from s2s.tts.qwen3.errors import BackendError, ProviderError
 from s2s.tts.qwen3.fixed import providers
+from s2s.tts.qwen3.fixed.admission import Measure, PartAdmission
 from s2s.tts.qwen3.fixed.backend import FixedBackend
 from s2s.tts.qwen3.fixed.providers import RuntimeProvider
 from s2s.tts.qwen3.fixed.weights import FIXED_F32
@@ -35,6 +36,9 @@ class Half:
         if not graph.stem.startswith(self.takes):
             raise ProviderError(f"half has no TopK ({graph.name})")
         return RuntimeProvider("cpu").open(graph, threads)
+
+    def admit(self, part: str, folder: Path, measure: Measure) -> PartAdmission:
+        return PartAdmission()
 
 
 @pytest.fixture

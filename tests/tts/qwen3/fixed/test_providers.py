@@ -14,6 +14,8 @@ import pytest
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.errors import OnnxError, ProviderError
 from s2s.tts.qwen3.fixed import providers
+from s2s.tts.qwen3.fixed.admission import Agreement, Measure, PartAdmission, decided
+from s2s.tts.qwen3.fixed.provider_options import check_options
 from s2s.tts.qwen3.fixed.providers import (
     KNOWN,
     OpenedGraphs,
@@ -55,6 +57,9 @@ class Picky:
             raise ProviderError(f"picky has no Add ({graph.name})")
         return RuntimeProvider("cpu").open(graph, threads)
 
+    def admit(self, part: str, folder: Path, measure: Measure) -> PartAdmission:
+        return decided(measure(), 1.0, self.name)
+
 
 def test_a_provider_with_options_is_written_as_it_is_read() -> None:
     assert provider_named("cpu") == RuntimeProvider("cpu")
@@ -81,7 +86,7 @@ def test_another_is_an_error_that_names_the_known(text: str, says: str) -> None:
 
 def test_every_given_option_is_a_known_one() -> None:
     for name, known in KNOWN.items():
-        providers.check_options(name, known.given, known.options)
+        check_options(name, known.given, known.options)
         assert not known.cache or known.cache in known.options
 
 
@@ -207,3 +212,39 @@ def test_another_provider_is_a_line(graphs: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setitem(providers.PROVIDERS, "picky", made)
     assert doubled(provider_named("picky:one=1").open(graphs / "one.onnx", 1)) == [2, 4]
+
+
+def test_a_provider_that_rounds_too_much_is_left_with_the_figures(
+    graphs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    part = OpenedGraphs("talker", graphs, Picky(("one", "two")), 1)
+    assert doubled(part.session("one", 3)) == [2, 4]
+    with caplog.at_level(logging.WARNING):
+        part.admit(lambda: Agreement(51, 52))
+    left = "talker on the processor: picky: 51 of 52 greedy codes agree, 100% have to"
+    assert part.remark == caplog.messages[0] == left
+    before = part.session("one", 3)
+    assert "CPUExecutionProvider" in before.get_providers()
+    assert doubled(before) == [2, 4]
+
+
+def test_one_that_passes_says_its_figures(graphs: Path) -> None:
+    part = OpenedGraphs("talker", graphs, Picky(("one", "two")), 1)
+    part.session("one", 3)
+    part.admit(lambda: Agreement(52, 52))
+    assert part.remark == "talker on picky: 52 of 52 greedy codes agree"
+
+
+def test_the_processor_is_not_measured_in_its_place(graphs: Path) -> None:
+    """A graph that is first opened during the comparison is refused: nothing is said of figures."""
+    part = OpenedGraphs("talker", graphs, Picky(("one",)), 1)
+    part.session("one", 3)
+
+    def measured() -> Agreement:
+        part.session("two", 3)
+        return Agreement(52, 52)
+
+    part.admit(measured)
+    assert part.remark == "talker on the processor: picky has no Add (two.onnx)"
+    part.admit(lambda: pytest.fail("it is on the processor: nothing to measure"))
+    assert part.remark == "talker on the processor: picky has no Add (two.onnx)"
