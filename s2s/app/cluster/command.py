@@ -89,10 +89,15 @@ def running_ray(config: Config) -> Generator[None]:
             log_to_driver=False,
             logging_level="error",
         )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:  # of Ray's, which raises a plain one where it took over 30 s
+        what = (
+            "Start it there (`ray start --head`), or leave cluster.address out."
+            if address is not None
+            else "Its logs are in /tmp/ray/session_latest/logs; a machine that is very busy starts "
+            "it too late: try again."
+        )
         raise ClusterUnavailable(
-            f"Ray does not answer at {address or 'this machine'} ({error}). Start it there (`ray "
-            "start --head`), or leave cluster.address out."
+            f"Ray did not start at {address or 'this machine'} ({error}). {what}"
         ) from error
     try:
         yield
