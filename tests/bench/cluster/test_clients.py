@@ -32,7 +32,7 @@ def port() -> Iterator[int]:
 
 def test_a_talker_asks_is_answered_and_knows_how_long_the_way_is(port: int) -> None:
     async def run() -> None:
-        (talker,) = await connected(port, 1)
+        (talker,) = await connected_at_last(port, 1)
         assert await talker.ask() == "completed"
         assert len(talker.items) == 1
         assert await talker.remembers()
@@ -47,7 +47,7 @@ def test_a_talker_asks_is_answered_and_knows_how_long_the_way_is(port: int) -> N
 
 def test_all_of_them_send_and_are_told_how_long_it_took(port: int) -> None:
     async def run() -> list[list[float]]:
-        talkers = await connected(port, PLACES)
+        talkers = await connected_at_last(port, PLACES)
         try:
             return await ways_ms(talkers, 0.05, every_s=0.01)
         finally:
@@ -60,7 +60,7 @@ def test_all_of_them_send_and_are_told_how_long_it_took(port: int) -> None:
 
 def test_who_is_too_many_is_told_and_counted(port: int) -> None:
     async def run() -> None:
-        talkers = await connected(port, PLACES)
+        talkers = await connected_at_last(port, PLACES)
         refused = await ClusterClient(port).connect()
         assert isinstance(refused, NotLetIn)
         assert refused.status == 503
