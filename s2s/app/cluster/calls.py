@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from contextlib import aclosing
@@ -19,6 +20,8 @@ from s2s.core.channel import Channel, Closed, Timeout
 from s2s.core.clock import SystemClock
 from s2s.core.errors import StageError
 from s2s.core.stop import StopSignal
+
+log = logging.getLogger(__name__)
 
 AHEAD = 4096
 """Pieces of an answer that wait to be read: all of any answer."""
@@ -175,7 +178,8 @@ class ModelCalls:
                     "being started, or all of its places are taken (cluster.*.replicas, at_once)."
                 )
             )
-        except Exception as error:  # noqa: BLE001  (the engine's, of many kinds: told by its name)
+        except Exception as error:  # of the engine's, of many kinds: told by its name
+            log.warning("The process of %s did not answer", self._what, exc_info=True)
             answer.end(
                 self._error(
                     f"The process of {self._what} has ended or cannot be reached "
