@@ -60,6 +60,7 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
         "the name is the moment's: tests/app/test_replaying.py",
     ),
     (r"python -m s2s wyoming", "serves until it is stopped"),
+    (r"python -m s2s cluster", "Ray, until it is stopped: tests/app/cluster/test_ray.py"),
     (r"python -m s2s talk --url", "another machine: tests/app/talking/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
@@ -81,7 +82,7 @@ SMALLER: tuple[tuple[str, str], ...] = (
     (r"(bench conversation)", r"\1 --turns 4"),
     (r"(s2s\.bench\.calling)", r"\1 --without-model"),
     (r"(s2s\.bench\.load) --sessions \S+ --turns \d+", r"\1 --sessions 1 --seconds 1 --answers 1"),
-    (r"(s2s\.bench\.load\.at_once) --talking \S+ --seconds \d+", r"\1 --talking 1 --seconds 1"),
+    (r"(s2s\.bench\.load\.at_once)( --\S+ \S+)*", r"\1 --talking 1 --seconds 1"),
     (r"(s2s\.bench\.load\.wire)( --rounds \d+)?", r"\1 --rounds 1"),
     (r"(s2s\.bench\.load\.calls) .*", r"\1 --seconds 0.2"),
     (r"(benchmark_only_my_voice\.py .*)--each 10", r"\1--each 1 --part 1/60"),
