@@ -60,7 +60,10 @@ READ_ONLY: tuple[tuple[str, str], ...] = (
         "the name is the moment's: tests/app/test_replaying.py",
     ),
     (r"python -m s2s wyoming", "serves until it is stopped"),
-    (r"python -m s2s cluster", "Ray, until it is stopped: tests/app/cluster/test_ray.py"),
+    (
+        r"python -m s2s( |\.bench\.)cluster",
+        "Ray, until it is stopped: tests/app/cluster/test_ray.py",
+    ),
     (r"python -m s2s talk --url", "another machine: tests/app/talking/test_talk_remote.py"),
 )
 """Lines, by how they begin, that are not run, and why."""
