@@ -16,7 +16,7 @@ import numpy as np
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.checkpoint.tables import CodeVectors, open_tables
 from s2s.tts.qwen3.errors import OnnxError
-from s2s.tts.qwen3.fixed.operators import MASKED
+from s2s.tts.qwen3.fixed.feeds import cache_mask, talker_output
 from s2s.tts.qwen3.fixed.predictor_graph import (
     FRAME_GRAPH,
     HEADS_GRAPH,
@@ -144,7 +144,7 @@ class FixedStackRun:
         places = np.minimum(np.arange(start, start + n), len(self._rope["cos"]) - 1)
         feeds: dict[str, np.ndarray] = {
             "vectors": padded,
-            "mask": _mask(start, cache.slots, n),
+            "mask": cache_mask(start, cache.slots, n),
             **{name: table[places] for name, table in self._rope.items()},
             **cache.caches,
         }
@@ -172,15 +172,6 @@ class FixedStackRun:
             raise ValueError(
                 f"no room for {len(rows)} more: {cache.positions} of {cache.room} taken"
             )
-
-
-def _mask(filled: int, slots: int, n: int) -> Floats:
-    """float32 [n, slots + n]: each row sees the slots that are filled, itself, and the rows before
-    it."""
-    mask = np.zeros((n, slots + n), np.float32)
-    mask[:, filled:slots] = MASKED
-    mask[:, slots:] = np.triu(np.full((n, n), MASKED, np.float32), 1)
-    return mask
 
 
 class FixedTalker:
@@ -218,7 +209,7 @@ class FixedTalker:
             name = talker_graph_name(state.slots, n)
             session = self._graphs.session(name, FIXED_GRAPHS_VERSION)
             found = self._run.feed(session, state, rows, n)
-        return self._output(found)
+        return talker_output(found, self._spec)
 
     def step(self, state: FixedCache, embedding: Floats) -> TalkerOutput:
         """Append one position. embedding: float32 [H]."""
@@ -227,13 +218,6 @@ class FixedTalker:
     def rewind(self, state: FixedCache, positions: int) -> None:
         """Forget all but the first ``positions``."""
         state.rewind(positions)
-
-    def _output(self, found: dict[str, Floats]) -> TalkerOutput:
-        known, codes = found["logits"].reshape(-1), self._spec.codes
-        logits = np.full(self._spec.talker.vocabulary, -np.inf, np.float32)
-        logits[:codes] = known[:codes]
-        logits[self._spec.ids.eos] = known[codes]
-        return TalkerOutput(logits, found["hidden"].reshape(-1))
 
 
 class FixedPredictor:

@@ -17,7 +17,7 @@ from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
 from s2s.tts.qwen3.checkpoint.tables import CodeVectors, TableEmbeddings, open_tables
 from s2s.tts.qwen3.engine.language_model import LanguageModel
 from s2s.tts.qwen3.errors import MnnError
-from s2s.tts.qwen3.fixed.operators import MASKED
+from s2s.tts.qwen3.fixed.feeds import cache_mask, talker_output
 from s2s.tts.qwen3.interfaces import Floats, Ids, TalkerOutput
 from s2s.tts.qwen3.mnn.devices import CPU, MnnDevice, device_named
 from s2s.tts.qwen3.mnn.language_graph import (
@@ -158,7 +158,7 @@ class MnnStackRun:
             "vectors": rows,
             "cos": np.cos(angles),
             "sin": np.sin(angles),
-            "mask": _mask(start, cache.slots, count),
+            "mask": cache_mask(start, cache.slots, count),
             **cache.caches,
         }
         found = self._graph.run(feeds)
@@ -208,15 +208,6 @@ class MnnStackRun:
         }
 
 
-def _mask(filled: int, slots: int, n: int) -> Floats:
-    """float32 [n, slots + n]: each row sees the slots that are filled, itself, and the rows before
-    it."""
-    mask = np.zeros((n, slots + n), np.float32)
-    mask[:, filled:slots] = MASKED
-    mask[:, slots:] = np.triu(np.full((n, n), MASKED, np.float32), 1)
-    return mask
-
-
 class MnnTalker:
     """The talker port."""
 
@@ -232,11 +223,7 @@ class MnnTalker:
         """Append prompt positions. embeddings: float32 [n, H]. Ids that are neither a code nor
         the end of speech have logits of -inf."""
         found = self._run.feed(state, embeddings)
-        known, codes = found["logits"].reshape(-1), self._spec.codes
-        logits = np.full(self._spec.talker.vocabulary, -np.inf, np.float32)
-        logits[:codes] = known[:codes]
-        logits[self._spec.ids.eos] = known[codes]
-        return TalkerOutput(logits, found["hidden"].reshape(-1))
+        return talker_output(found, self._spec)
 
     def step(self, state: MnnCache, embedding: Floats) -> TalkerOutput:
         """Append one position. embedding: float32 [H]."""
