@@ -6,6 +6,7 @@ See `s2s.bench.busy`.
 import sys
 
 from s2s.bench.busy import main
+from s2s.bench.entry import run_measurement
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

@@ -3,7 +3,10 @@
 See `s2s.bench.whose_voice.command`.
 """
 
+import sys
+
+from s2s.bench.entry import run_measurement
 from s2s.bench.whose_voice.command import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

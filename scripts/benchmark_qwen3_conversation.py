@@ -5,7 +5,8 @@ See `s2s.bench.qwen3.conversation`.
 
 import sys
 
+from s2s.bench.entry import run_measurement
 from s2s.bench.qwen3.conversation import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

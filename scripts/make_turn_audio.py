@@ -3,7 +3,10 @@
 See `s2s.bench.turn_audio`.
 """
 
+import sys
+
+from s2s.bench.entry import run_measurement
 from s2s.bench.turn_audio import main
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

@@ -66,7 +66,6 @@ TIMED_WAITS = {
     "bench.cluster.engine": "processes are watched while they start and end",
     "bench.cluster.fakes": "a voice that takes as long as its sound",
     "bench.cluster.parts": "what happens in between is let happen",
-    "bench.cluster.rows": "likewise",
     "bench.cluster.run": "likewise",
     "bench.load.at_once": "clients speak in real time",
     "bench.load.clients": "likewise",

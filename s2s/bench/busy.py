@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import check_ended, run_measurement
 from s2s.system.cpu import cores
 
 ALLOWED = 1.3
@@ -77,7 +78,7 @@ def converse(busy: int, turns: int, settings: Sequence[str]) -> BusyRow:
     """One conversation beside `busy` busy programs.
 
     Raises:
-        RuntimeError: it ended in an error; with its last words.
+        LackingError, RuntimeError: it ended in an error; with its last words.
     """
     command = [sys.executable, "-m", "s2s.bench.pipeline", "--turns", str(turns)]
     command += ["--idle-seconds", "0"]
@@ -85,8 +86,7 @@ def converse(busy: int, turns: int, settings: Sequence[str]) -> BusyRow:
         command += ["--set", each]
     with busy_programs(busy):
         result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        raise RuntimeError(f"the conversation failed: {result.stderr[-2000:]}")
+    check_ended("the conversation", result.returncode, result.stderr)
     found = json.loads(result.stdout.strip().splitlines()[-1])
     parts = found["parts_ms"]
     return BusyRow(
@@ -126,4 +126,4 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

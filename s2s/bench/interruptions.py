@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.recording import AUDIBLE
 from s2s.config import registry
 from s2s.core.audio import PIPELINE_HZ, Block, read_wav, resample
@@ -287,7 +288,7 @@ def main() -> None:
         "--words", choices=sorted(BACKCHANNELS), default="usual", help="texts to say"
     )
     parser.add_argument("--voices", default=",".join(VOICES), help=f"of {', '.join(VOICES)}")
-    parser.add_argument("--recordings", type=Path, help="folder of make_turn_audio.py")
+    parser.add_argument("--recordings", type=existing_folder, help="folder of make_turn_audio.py")
     parser.add_argument("--clips", type=int, help="at most so many texts of each kind and voice")
     options = parser.parse_args()
     names = options.voices.split(",")

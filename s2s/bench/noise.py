@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.hearing.wer import errors
 from s2s.bench.turn_audio import LIBRIVOX, recordings
 from s2s.core.audio import (
@@ -269,13 +270,17 @@ def row(score: Score, without: Score | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure noise suppression on real speech.")
-    parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
+    parser.add_argument(
+        "--prompts", type=existing_folder, help="folder with the unpacked Debian packages"
+    )
     parser.add_argument("--most", type=int, default=24, help="prompts taken")
     parser.add_argument("--noises", default="clean,white,hum,babble", help="which, with commas")
     parser.add_argument("--only", help="suppressors, with commas (default: all at hand)")
     parser.add_argument("--snrs", default="0,5,10", help="dB, with commas")
     parser.add_argument("--repeats", type=int, default=1, help="other noise for the same speech")
-    parser.add_argument("--dtln", type=Path, help="folder with model_1.onnx and model_2.onnx")
+    parser.add_argument(
+        "--dtln", type=existing_folder, help="folder with model_1.onnx and model_2.onnx"
+    )
     parser.add_argument("--threads", type=int, default=1, help="threads of the recogniser")
     arguments = parser.parse_args()
 

@@ -27,6 +27,7 @@ import psutil
 from s2s.app.loading import close_models, load_models
 from s2s.bench import answer
 from s2s.bench.conditions import Conditions, peak_memory_mb
+from s2s.bench.entry import run_measurement
 from s2s.bench.recording import Answer, SpokenSpan, answers, speech_end
 from s2s.config import loader as configuration
 from s2s.config import registry
@@ -260,4 +261,4 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.bench.entry import existing_folder
 from s2s.bench.packages import read_sound, unpacked
 from s2s.core.audio import PIPELINE_HZ, Block, read_wav, write_wav
 from s2s.models.store import Store
@@ -83,10 +84,11 @@ class Turn:
 
 
 def _listing(folder: Path) -> Path:
-    """What the prompts say, as their package has it; where it is not, the program ends."""
+    """What the prompts say, as their package has it. Raises FileNotFoundError when it is not
+    there."""
     found = next(folder.rglob("core-sounds-en.txt.gz"), None)
     if found is None:
-        raise SystemExit(
+        raise FileNotFoundError(
             f"{folder} holds no core-sounds-en.txt.gz: name the folder in which make_turn_audio.py "
             "unpacked its Debian packages"
         )
@@ -311,7 +313,9 @@ def read_turns(folder: Path) -> list[Turn]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make turns of real speech with pauses cut in.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the turns")
-    parser.add_argument("--prompts", type=Path, help="folder with the unpacked Debian packages")
+    parser.add_argument(
+        "--prompts", type=existing_folder, help="folder with the unpacked Debian packages"
+    )
     parser.add_argument(
         "--kind",
         choices=("cut", "natural", "dictated"),

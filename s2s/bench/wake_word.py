@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.noise import DATA, mixed, white
 from s2s.bench.packages import read_sound
 from s2s.bench.turn_audio import level_db
@@ -116,7 +117,9 @@ def measure(name: str, said: dict[str, list[Block]], others: list[Block]) -> Wak
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the wake words.")
-    parser.add_argument("--speech", type=Path, help="folder of speech without wake words")
+    parser.add_argument(
+        "--speech", type=existing_folder, help="folder of speech without wake words"
+    )
     parser.add_argument("--words", default=",".join(WORDS), help="which, with commas")
     parser.add_argument("--noise-db", type=float, help="white noise so much below the word")
     arguments = parser.parse_args()

@@ -17,6 +17,7 @@ from s2s.bench.turn_audio import (
     make_turn,
     read_turns,
     room_tone,
+    sentences,
     write_turns,
 )
 from s2s.core.audio import PIPELINE_HZ
@@ -80,3 +81,8 @@ def test_turns_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert (read.name, read.text, read.pauses) == (turn.name, turn.text, turn.pauses)
     assert (read.speech_start, read.speech_end) == (100, 900)
     np.testing.assert_allclose(read.audio, audio, atol=1e-4)
+
+
+def test_a_folder_without_the_prompts_text_says_which_folder_is_meant(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="name the folder in which make_turn_audio"):
+        sentences(tmp_path)

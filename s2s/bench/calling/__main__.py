@@ -18,6 +18,7 @@ from dataclasses import asdict
 
 from s2s.bench.calling.questions import OTHERS, TWENTY, Question, is_right
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import run_measurement
 from s2s.core.clock import SystemClock
 from s2s.core.tooling import ToolHints
 from s2s.llm.calling.choosing import CallChooser, ChosenCall, HeldToChoices, ordinary_prompt
@@ -47,7 +48,7 @@ class FirstOption:
         return -10.0 if prompt == ordinary_prompt() else 0.0
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m s2s.bench.calling", description=__doc__)
     parser.add_argument("--model", default=LlamaConfig().model, help="a GGUF file or its name")
     parser.add_argument("--others", action="store_true", help="ask the other questions instead")
@@ -95,4 +96,4 @@ def _ask(question: Question, chooser: CallChooser, hints: Sequence[ToolHints]) -
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    sys.exit(run_measurement(main))

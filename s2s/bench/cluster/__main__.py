@@ -2,7 +2,16 @@
 
 import sys
 
-from s2s.bench.cluster.run import main
+from s2s.bench.entry import need, run_measurement
+
+
+def main() -> int:
+    """What Ray brings is imported once it is known to be there."""
+    need("ray")
+    from s2s.bench.cluster.run import main as figures
+
+    return figures()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

@@ -18,6 +18,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from s2s.bench.cluster.rows import ClusterRow
+from s2s.bench.entry import existing_file, run_measurement
 
 _rows = TypeAdapter(list[ClusterRow])
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m s2s.bench.cluster.picture", description=__doc__
     )
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=existing_file)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     told = json.loads(options.file.read_text(encoding="utf-8").strip().splitlines()[-1])
@@ -61,4 +62,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

@@ -10,14 +10,16 @@ Clients, engine and processes share this machine, so all of them take from each 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from s2s.bench.cluster.clients import connected, leave, ways_ms
 from s2s.bench.cluster.engine import (
+    PORT,
     RunningCluster,
     Wanted,
     engine,
@@ -36,8 +38,11 @@ from s2s.bench.cluster.parts import (
     redeployed,
     voice_killed,
 )
-from s2s.bench.cluster.rows import measured_rows, table
+from s2s.bench.cluster.rows import ClusterRow, table
 from s2s.bench.conditions import Conditions
+from s2s.bench.load.run import served
+from s2s.core.metrics import percentile
+from s2s.transport.cluster.config import Proxy
 
 PARTS: dict[str, Part] = {
     "latency": latency,
@@ -49,6 +54,12 @@ PARTS: dict[str, Part] = {
 }
 """In the order in which they are measured on one cluster."""
 SETTLE_S = 5.0
+
+PROCESSES = (1, 2, 4)
+SESSIONS = (1, 10, 20, 40)
+ROW_S = 4.0
+"""How long each row is measured."""
+ROW_SETTLE_S = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -115,5 +126,45 @@ def _prepared(running: RunningCluster, part: str) -> None:
         running.deploy(made_by=WITH_SLOW_VOICE, voice=True)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def measured_rows(proxy: Proxy = "auto") -> list[ClusterRow]:
+    """All of them: uvicorn alone first."""
+    rows = [_row_alone(sessions) for sessions in SESSIONS]
+    alone = {row.sessions: row.p95_ms for row in rows}
+    with engine(Wanted(replicas=PROCESSES[0], sessions=max(SESSIONS), proxy=proxy)) as running:
+        for processes in PROCESSES:
+            if processes != running.wanted.replicas:
+                running.deploy(replicas=processes)
+            time.sleep(ROW_SETTLE_S)
+            rows += [_row(running, sessions, alone[sessions]) for sessions in SESSIONS]
+    return rows
+
+
+def _row_alone(sessions: int) -> ClusterRow:
+    with served(max(SESSIONS)) as alone:
+        ways, held_mb = asyncio.run(_held(alone.port, sessions, alone.memory_mb))
+    p95_ms = percentile(ways, 0.95)
+    return ClusterRow(0, sessions, percentile(ways, 0.5), p95_ms, 0.0, held_mb, held_mb)
+
+
+def _row(running: RunningCluster, sessions: int, alone_ms: float) -> ClusterRow:
+    ways, held_mb = asyncio.run(_held(PORT, sessions, memory_mb))
+    p95_ms = percentile(ways, 0.95)
+    return ClusterRow(
+        running.wanted.replicas,
+        sessions,
+        percentile(ways, 0.5),
+        p95_ms,
+        p95_ms - alone_ms,
+        held_mb,
+        memory_mb(replicas()),
+    )
+
+
+async def _held(port: int, sessions: int, memory: Callable[[], float]) -> tuple[list[float], float]:
+    talkers = await connected(port, sessions)
+    try:
+        await ways_ms(talkers, 0.5)
+        ways = [way for found in await ways_ms(talkers, ROW_S) for way in found]
+        return ways, memory()
+    finally:
+        await leave(talkers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder, run_measurement
 from s2s.bench.hearing import wer
 from s2s.config import registry
 from s2s.config.loader import load
@@ -76,7 +78,9 @@ def measured(transcriber: Transcriber, given: Iterable[tuple[Block, str]]) -> Re
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, print a table, and last one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="recordings, and their words in README.md")
+    parser.add_argument(
+        "folder", type=existing_folder, help="recordings, and their words in README.md"
+    )
     parser.add_argument("--stt", default="moonshine", help="the backend")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--threads", type=int, default=2)
@@ -101,4 +105,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

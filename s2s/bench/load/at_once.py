@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import run_measurement
 from s2s.bench.load.clients import MESSAGE_S, RATE_HZ, SILENCE
 from s2s.bench.load.rows import AtOnceRow
 from s2s.bench.load.run import served
@@ -229,4 +230,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from s2s.bench.entry import run_measurement
 from s2s.core.audio import PIPELINE_HZ, Resampler
 from s2s.core.untyped import is_object
 
@@ -206,4 +207,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from s2s.bench.entry import existing_file, run_measurement
 from s2s.bench.load.rows import AtOnceRow, LoadRow
 
 _rows = TypeAdapter(list[LoadRow])
@@ -70,7 +71,7 @@ def draw_load(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw what was measured."""
     parser = argparse.ArgumentParser(prog="python -m s2s.bench.load.picture", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("files", nargs="+", type=existing_file)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     rows: list[LoadRow] = []
@@ -88,4 +89,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

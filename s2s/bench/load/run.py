@@ -23,6 +23,7 @@ from pathlib import Path
 import psutil
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import LackingError
 from s2s.bench.load.clients import STAGGER_S
 from s2s.bench.load.rows import LoadRow
 from s2s.core.metrics import percentile
@@ -58,7 +59,7 @@ class ServerProcess:
 @contextmanager
 def served(sessions: int, profile: str | None = None) -> Generator[ServerProcess]:
     """A server for so many sessions, in a process of its own; on models that take no time, or on
-    those of a profile."""
+    those of a profile. Raises LackingError when it ended before it served."""
     command = [sys.executable, "-m", "s2s.bench.load.served", "--sessions", str(sessions)]
     command += ["--profile", profile] if profile is not None else []
     with subprocess.Popen(
@@ -67,8 +68,10 @@ def served(sessions: int, profile: str | None = None) -> Generator[ServerProcess
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            port = int(process.stdout.readline())
-            yield ServerProcess(psutil.Process(process.pid), port)
+            port = process.stdout.readline()
+            if not port:
+                raise LackingError(f"the server ended with {process.wait()}, and said above why")
+            yield ServerProcess(psutil.Process(process.pid), int(port))
         finally:
             process.stdin.close()
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from s2s.app.loading import close_models, load_models
-from s2s.app.serving.command import for_several
-from s2s.app.serving.conversing import Conversing
+from s2s.bench.entry import run_measurement
 from s2s.config import loader as configuration
 from s2s.config.schema import Config
 from s2s.core.audio import Block
@@ -29,9 +28,6 @@ from s2s.session.models import Models
 from s2s.stt.base import Transcription
 from s2s.testing.simulator import EnergyVad
 from s2s.transport.server.config import ServeConfig
-from s2s.transport.server.metrics import ServerMetrics
-from s2s.transport.server.run import WebServer, bind
-from s2s.transport.server.server import Server
 from s2s.tts.base import AudioChunk, Capabilities
 
 ANSWER = "This is a short answer."
@@ -139,6 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.profile is None:
         _serve(Config(serve=serving), models_at_once())
         return 0
+    from s2s.app.serving.command import for_several
+
     config = for_several(replace(configuration.load(profile=options.profile), serve=serving))
     models = load_models(config, Store(), lambda text: print(text, file=sys.stderr))
     try:
@@ -149,6 +147,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(config: Config, models: Models) -> None:
+    from s2s.app.serving.conversing import Conversing
+    from s2s.transport.server.metrics import ServerMetrics
+    from s2s.transport.server.run import WebServer, bind
+    from s2s.transport.server.server import Server
+
     metrics = ServerMetrics()
     conversing = Conversing(config, models, metrics)
     with bind(config.serve) as bound:
@@ -164,4 +167,4 @@ def _serve(config: Config, models: Models) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

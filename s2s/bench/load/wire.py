@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import run_measurement
 from s2s.core.audio import Block, to_int16
 from s2s.core.clock import SystemClock
 from s2s.core.control import Answering, Hearing, SessionControl
@@ -253,4 +254,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

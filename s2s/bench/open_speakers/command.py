@@ -33,6 +33,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.open_speakers.conversation import SceneOutcome, SpeakerBench
 from s2s.bench.open_speakers.material import SELF_ANSWERS, Kind, Scene, material, scenes
 from s2s.core.metrics import percentile
@@ -113,7 +114,9 @@ def report(done: Sequence[tuple[Scene, SceneOutcome]]) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure conversations beside a loudspeaker.")
-    parser.add_argument("--prompts", type=Path, required=True, help="unpacked Debian packages")
+    parser.add_argument(
+        "--prompts", type=existing_folder, required=True, help="unpacked Debian packages"
+    )
     parser.add_argument("--canceller", choices=("on", "off"), default="off")
     parser.add_argument(
         "--without", choices=("threshold", "noise", "words"), help="a defence that is switched off"

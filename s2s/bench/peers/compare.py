@@ -33,6 +33,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from s2s.bench.conditions import Conditions, Neighbours
+from s2s.bench.entry import existing_folder
 from s2s.bench.synthesis import Arrivals
 from s2s.tts.qwen3.checkpoint import read_spec
 
@@ -118,7 +119,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--checkpoint", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--checkpoint", type=existing_folder, required=True, metavar="FOLDER")
     parser.add_argument("--scratch", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(
         "--peer", type=peer, action="append", required=True, metavar="NAME[:VARIANT][=PYTHON]"

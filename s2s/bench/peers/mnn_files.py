@@ -14,12 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from s2s.bench.entry import existing_folder, run_measurement
 from s2s.core.arrays import Floats
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint import (
@@ -383,11 +385,11 @@ def make(checkpoint: Path, out: Path) -> None:
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", type=existing_folder)
     parser.add_argument("out", type=Path)
     arguments = parser.parse_args()
     make(arguments.checkpoint, arguments.out)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

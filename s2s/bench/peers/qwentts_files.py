@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s.bench.entry import existing_folder, run_measurement
 from s2s.core.arrays import Floats
 from s2s.tts.qwen3.checkpoint import (
     TYPES,
@@ -271,7 +273,7 @@ def make(checkpoint: Path, out: Path, quant: str) -> tuple[Path, Path]:
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", type=existing_folder)
     parser.add_argument("out", type=Path)
     parser.add_argument("--quant", choices=list(MATRICES), default="q8_0")
     arguments = parser.parse_args()
@@ -280,4 +282,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions, peak_memory_mb
+from s2s.bench.entry import existing_folder
 from s2s.core.metrics import percentile
 from s2s.testing.random_checkpoint import write_codec
 from s2s.tts.qwen3 import CheckpointDecoder, CodecState, open_decoder
@@ -74,7 +75,9 @@ def main() -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--checkpoint", type=Path, help="folder instead of random weights")
+    parser.add_argument(
+        "--checkpoint", type=existing_folder, help="folder instead of random weights"
+    )
     parser.add_argument("--tiny", action="store_true", help="tiny random weights: a dry run")
     parser.add_argument(
         "--device",

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from s2s.bench.busy import busy_programs
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import check_ended, run_measurement
 
 ANSWER_TOKENS = 45
 """Answers are cut there: about 30 words."""
@@ -123,8 +124,7 @@ def converse(
         command += ["--answer-picture", str(picture)]
     with busy_programs(setting.busy):
         result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        raise RuntimeError(f"{setting.label}: the conversation failed: {result.stderr[-2000:]}")
+    check_ended(f"{setting.label}: the conversation", result.returncode, result.stderr)
     found = json.loads(result.stdout.strip().splitlines()[-1])
     return Row(
         setting.label,
@@ -187,4 +187,4 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_measurement(main))

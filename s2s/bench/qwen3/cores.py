@@ -29,6 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.peers.compare import PeerError, called
 from s2s.bench.qwen3.core import alone_in_one_thread
 from s2s.bench.qwen3.utterances import request
@@ -93,7 +94,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--checkpoint", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--checkpoint", type=existing_folder, required=True, metavar="FOLDER")
     parser.add_argument("--scratch", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(
         "--core", type=asked_core, action="append", metavar="CORE[:QUANT[+PREDICTOR]]",

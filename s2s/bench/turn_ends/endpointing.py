@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2s.bench.entry import existing_folder
 from s2s.bench.turn_ends.evidence import WINDOW_MS, HeardPause, gather, read
 from s2s.bench.turn_ends.fit import BEFORE
 from s2s.core.audio import PIPELINE_HZ
@@ -180,7 +181,11 @@ def draw(path: Path, curves: dict[str, list[Result]], marks: dict[str, Result]) 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure end-of-turn decisions on real speech.")
     parser.add_argument(
-        "--turns", type=Path, required=True, nargs="+", help="folders of make_turn_audio.py"
+        "--turns",
+        type=existing_folder,
+        required=True,
+        nargs="+",
+        help="folders of make_turn_audio.py",
     )
     parser.add_argument("--threads", type=int, default=1, help="threads a model may use")
     parser.add_argument(

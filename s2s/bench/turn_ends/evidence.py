@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from s2s.bench.entry import existing_folder, run_measurement
 from s2s.bench.turn_audio import Turn, read_turns
 from s2s.core.audio import BLOCK_SAMPLES, PIPELINE_HZ, Block, Framer
 from s2s.llm.base import ChatMessage
@@ -219,7 +221,9 @@ def read(folder: Path) -> list[HeardPause]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Hear turns with all three witnesses.")
-    parser.add_argument("folder", type=Path, nargs="+", help="folders of make_turn_audio.py")
+    parser.add_argument(
+        "folder", type=existing_folder, nargs="+", help="folders of make_turn_audio.py"
+    )
     parser.add_argument("--threads", type=int, default=1, help="threads a model may use")
     parser.add_argument("--chat-model", default="smollm2-135m", help="the model that reads along")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
@@ -236,4 +240,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from s2s.bench.entry import existing_folder, run_measurement
 from s2s.bench.provisional import costs
 from s2s.bench.turn_ends.evidence import WINDOW_MS, HeardPause, read
 from s2s.core.audio import PIPELINE_HZ
@@ -350,7 +351,7 @@ def _columns(pauses: PauseTable) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fit the witnesses of the end of a turn.")
     parser.add_argument(
-        "folder", type=Path, nargs="+", help="heard by s2s.bench.turn_ends.evidence"
+        "folder", type=existing_folder, nargs="+", help="heard by s2s.bench.turn_ends.evidence"
     )
     parser.add_argument("--target", type=float, help="share of pauses cut off")
     parser.add_argument(
@@ -379,4 +380,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_measurement(main))

@@ -34,6 +34,7 @@ from pathlib import Path
 import numpy as np
 
 from s2s.bench.conditions import Conditions
+from s2s.bench.entry import existing_folder
 from s2s.bench.packages import unpacked
 from s2s.bench.whose_voice.cases import cases, cases_over_reply, shuffled, split
 from s2s.bench.whose_voice.conversations import CaseResult, RealEars, hold
@@ -86,7 +87,9 @@ def report(rows: Sequence[CaseResult]) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure who is answered and who interrupts.")
     parser.add_argument("--material", type=Path, required=True, help="folder for the packages")
-    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="more recordings")
+    parser.add_argument(
+        "--extra", type=existing_folder, nargs="*", default=[], help="more recordings"
+    )
     parser.add_argument("--each", type=int, default=3, help="cases a person, kind and SNR")
     parser.add_argument("--enrolled", choices=("yes", "no"), default="yes")
     parser.add_argument("--synthetic", action="store_true", help="persons are synthetic voices")

@@ -54,7 +54,7 @@ def test_every_core_has_a_row_in_its_own_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines, report = printed(
-        capsys, monkeypatch, "--checkpoint", "folder", "--scratch", str(tmp_path / "new"),
+        capsys, monkeypatch, "--checkpoint", str(tmp_path), "--scratch", str(tmp_path / "new"),
         "--python", "mlx=venv/bin/python", "--quant", "q8_0", "--frames", "7",
     )  # fmt: skip
     names = [backend.name for backend in BACKENDS]
@@ -83,7 +83,7 @@ def test_cores_may_be_named_with_their_quantisations_and_only_be_made_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines, report = printed(
-        capsys, monkeypatch, "--checkpoint", "folder", "--scratch", str(tmp_path), "--prepare",
+        capsys, monkeypatch, "--checkpoint", str(tmp_path), "--scratch", str(tmp_path), "--prepare",
         "--core", "native:q5_k_m+q8_0", "--core", "ggml@gpu",
     )  # fmt: skip
     assert [row["core"] for row in report["rows"]] == ["native", "ggml@gpu"]
@@ -102,7 +102,7 @@ def test_what_is_named_wrongly_is_told() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="write CORE=PYTHON"):
         cores.core_python("mlx")
     with pytest.raises(SystemExit):
-        cores.parse(["--checkpoint", "c", "--scratch", "s", "--runs", "0"])
+        cores.parse(["--checkpoint", ".", "--scratch", "s", "--runs", "0"])
 
 
 def test_a_process_that_ends_without_a_word_is_a_row_as_well() -> None:
