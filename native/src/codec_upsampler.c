@@ -228,7 +228,9 @@ static int is_computed(const CodecUpsamplerShape *shape)
         || !is_of(input, input->taps, input->in, input->out))
         return 0;
     for (int at = 0; at < shape->blocks; at++) {
-        if (!is_block(shape->block + at, channels_of(shape, at), steps_into(shape, at))) return 0;
+        if (steps == NO_SIZE /* too many for an `int`: they are not counted in one */
+            || !is_block(shape->block + at, channels_of(shape, at), steps_into(shape, at)))
+            return 0;
         steps = buffer_of(steps, size_of_count(shape->block[at].stride));
     }
     return steps != NO_SIZE;
