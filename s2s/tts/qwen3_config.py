@@ -37,8 +37,8 @@ class Qwen3Config:
     quant: str = setting(
         "q4_k_m",
         "Of the talker: q4_k_m, q5_k_m, q6_k, q8_0, bf16, f32; int4, int4-128, int8 "
-        "for onnx; mlx-4, mlx-6, mlx-8, mlx-bf16, mlx-f32 for mlx; fixed-f32 for fixed; "
-        "mnn-4, mnn-4-32, mnn-8, mnn-f32 for mnn; et-4, et-8, et-f32 for executorch.",
+        "for onnx; mlx-4, mlx-6, mlx-8, mlx-bf16, mlx-f32 for mlx; fixed-f32, fixed-a16w8 for "
+        "fixed; mnn-4, mnn-4-32, mnn-8, mnn-f32 for mnn; et-4, et-8, et-f32 for executorch.",
     )
     predictor_quant: str | None = setting(
         None, "Of the code predictor; None is eight bits, or better where quant is better."

@@ -287,6 +287,7 @@ class _Conversion:
     def _fill(self, folder: Path) -> None:
         files = self._weights.files(self._material)
         self._check_disk(folder, sum(file.nbytes for file in files))
+        _copy_small(self._folder, folder)  # a file may be made by speaking a sentence
         for file in files:
             whole = folder / f"{file.name}{_WHOLE}"
             if whole.is_file():
@@ -297,7 +298,6 @@ class _Conversion:
         seal(folder, self._made_files(folder))
         official = self._material.weights
         _write_speaker_encoder(official, folder / "model.safetensors", self.record.source)
-        _copy_small(self._folder, folder)
         codec = folder / "speech_tokenizer"
         codec.mkdir(exist_ok=True)
         _copy_small(self._folder / codec.name, codec)

@@ -7,6 +7,7 @@ from a value: every dimension is a number when the graph is written. Knows nothi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -98,3 +99,7 @@ class FixedMatrices:
         if known is None:
             known = self._vectors[name] = self.graph.weight(self.job.weights[name])
         return known
+
+
+MakeMatrices = Callable[[GraphBuilder, Job], FixedMatrices]
+"""How a graph is to multiply with them."""

@@ -19,7 +19,14 @@ import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import Spec
-from s2s.tts.qwen3.fixed.operators import MASKED, FixedMatrices, part, reshape, side_by_side
+from s2s.tts.qwen3.fixed.operators import (
+    MASKED,
+    FixedMatrices,
+    MakeMatrices,
+    part,
+    reshape,
+    side_by_side,
+)
 from s2s.tts.qwen3.fixed.stack import FixedStack, KeysValues, RowPlaces
 from s2s.tts.qwen3.fixed.talker_graph import save_fixed, stack_inputs, stack_outputs
 from s2s.tts.qwen3.interfaces import Floats
@@ -42,19 +49,19 @@ def predictor_slots(spec: Spec) -> int:
     return spec.groups + 1
 
 
-def build_predictor(job: Job) -> Path:
+def build_predictor(job: Job, matrices: MakeMatrices = FixedMatrices) -> Path:
     """Write the graphs; returns the path of the whole frame's."""
-    path = build_frame(job)
-    build_passes(job)
+    path = build_frame(job, matrices)
+    build_passes(job, matrices)
     return path
 
 
-def build_frame(job: Job) -> Path:
+def build_frame(job: Job, make: MakeMatrices = FixedMatrices) -> Path:
     """Write the graph of a whole frame."""
     spec, codes = job.spec, job.spec.codes
     width, passes = spec.predictor.hidden, spec.groups - 1
     with GraphBuilder(job.folder, FRAME_GRAPH) as graph:
-        matrices = FixedMatrices(graph, job)
+        matrices = make(graph, job)
         hidden = graph.input("hidden", np.float32, (1, spec.talker.hidden))
         first = graph.input("first", np.float32, (1, width))
         chosen = _Choice(graph, spec)
@@ -79,12 +86,13 @@ def build_frame(job: Job) -> Path:
         return save_fixed(graph, job)
 
 
-def build_passes(job: Job) -> Path:
-    """Write what a frame takes pass by pass; returns the path of the stack's graph."""
+def build_passes(job: Job, make: MakeMatrices = FixedMatrices) -> Path:
+    """Write what a frame takes pass by pass; returns the path of the stack's graph. Its heads are
+    float32 however the matrices are kept: which one is multiplied with is an input."""
     spec = job.spec
     slots = predictor_slots(spec)
     with GraphBuilder(job.folder, PREDICTOR_GRAPH) as graph:
-        stack = FixedStack(FixedMatrices(graph, job), PREDICTOR_NAME, spec.predictor, joined=False)
+        stack = FixedStack(make(graph, job), PREDICTOR_NAME, spec.predictor, joined=False)
         rows, after = stack.run(*stack_inputs(graph, spec.predictor, 1, slots))
         graph.output("hidden", rows, np.float32, (1, spec.predictor.hidden))
         stack_outputs(graph, spec.predictor, after)
@@ -93,7 +101,7 @@ def build_passes(job: Job) -> Path:
     if spec.projected:
         with GraphBuilder(job.folder, PROJECTION_GRAPH) as graph:
             vector = graph.input("vector", np.float32, (1, spec.talker.hidden))
-            narrow = _narrowed(graph, FixedMatrices(graph, job), vector, spec)
+            narrow = _narrowed(graph, make(graph, job), vector, spec)
             graph.output("projected", narrow, np.float32, (1, spec.predictor.hidden))
             save_fixed(graph, job)
     return path

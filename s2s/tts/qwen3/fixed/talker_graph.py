@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s.models.onnx_file.builder import GraphBuilder
 from s2s.tts.qwen3.checkpoint.spec import DecoderSpec, Spec
-from s2s.tts.qwen3.fixed.operators import FixedMatrices, reshape
+from s2s.tts.qwen3.fixed.operators import FixedMatrices, MakeMatrices, reshape
 from s2s.tts.qwen3.fixed.stack import FixedStack, KeysValues, RowPlaces
 from s2s.tts.qwen3.onnx.transformer import Job, Rows
 from s2s.tts.qwen3.reference import TALKER_NAME
@@ -47,22 +47,24 @@ def capacities(spec: Spec) -> tuple[int, ...]:
     return CAPACITIES[: enough + 1]
 
 
-def build_talker(job: Job) -> Path:
+def build_talker(job: Job, matrices: MakeMatrices = FixedMatrices) -> Path:
     """Write a graph for each number of slots, for one position and for a block; returns the path
     of the first."""
     paths = [
-        build_talker_graph(job, slots, positions)
+        build_talker_graph(job, slots, positions, matrices)
         for slots in capacities(job.spec)
         for positions in (1, BLOCK)
     ]
     return paths[0]
 
 
-def build_talker_graph(job: Job, slots: int, positions: int) -> Path:
+def build_talker_graph(
+    job: Job, slots: int, positions: int, make: MakeMatrices = FixedMatrices
+) -> Path:
     """Write one of them, and what weights of it no other graph of the folder has stored."""
     spec = job.spec
     with GraphBuilder(job.folder, talker_graph_name(slots, positions)) as graph:
-        matrices = FixedMatrices(graph, job)
+        matrices = make(graph, job)
         stack = FixedStack(matrices, TALKER_NAME, spec.talker, joined=False)
         rows, after = stack.run(*stack_inputs(graph, spec.talker, positions, slots))
         if positions > 1:

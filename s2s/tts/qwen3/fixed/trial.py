@@ -16,12 +16,17 @@ from s2s.tts.qwen3.codec.decoder import CheckpointDecoder
 from s2s.tts.qwen3.fixed.admission import TRIAL_FRAMES, Agreement, Fidelity
 from s2s.tts.qwen3.fixed.codec import FixedCodecDecoder
 from s2s.tts.qwen3.fixed.codec_graph import FRAMES
-from s2s.tts.qwen3.fixed.language import open_predictor, open_talker
+from s2s.tts.qwen3.fixed.language import (
+    FixedPredictor,
+    FixedTalker,
+    open_predictor,
+    open_talker,
+)
 from s2s.tts.qwen3.fixed.providers import CPU, Provider, RuntimeProvider
 from s2s.tts.qwen3.interfaces import CodePredictor, Floats, Ids, PredictorState, State, Talker
 from s2s.tts.qwen3.sampling import FirstCodes, Sampling, SeededDraws
 from s2s.tts.qwen3.text.example import request_of
-from s2s.tts.qwen3.text.prompt import PromptBuilder
+from s2s.tts.qwen3.text.prompt import Prompt, PromptBuilder
 from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 _GREEDY = Sampling(greedy=True)
@@ -29,7 +34,7 @@ _PROCESSOR = RuntimeProvider(CPU)
 
 
 @dataclass(frozen=True, slots=True)
-class GreedyFrames:
+class SpokenFrames:
     """Frames that the processor spoke. codes: int64 [frames, G]; ``fed``: float32 [frames, H], the
     talker's inputs after the prompt; ``hidden``: float32 [frames, H], what each frame was made
     from."""
@@ -47,10 +52,8 @@ class LanguageTrial:
     folder: Path
     spec: Spec
     threads: int
-    processor: Provider = _PROCESSOR
-    """What speaks them; one that writes down what it is fed for calibration."""
     frames: int = TRIAL_FRAMES
-    _spoken: list[GreedyFrames] = field(default_factory=list[GreedyFrames])
+    _spoken: list[SpokenFrames] = field(default_factory=list[SpokenFrames])
 
     def talker(self, talker: Talker[State]) -> Agreement:
         """How many of the first codes are its own choice, fed with the processor's frames."""
@@ -79,40 +82,56 @@ class LanguageTrial:
             state.close()
         return Agreement(same, spoken.codes[:, 1:].size)
 
-    def spoken(self) -> GreedyFrames:
+    def spoken(self) -> SpokenFrames:
         """The frames. Raises OnnxError, GGUFError or SpecError for files that cannot be used."""
         if not self._spoken:
             self._spoken.append(self._speak())
         return self._spoken[0]
 
     def _first(self) -> FirstCodes:
-        spec = self.spec
-        return FirstCodes(
-            codes=spec.codes,
-            eos=spec.ids.eos,
-            sampling=_GREEDY,
-            repetition_penalty=spec.generation.repetition_penalty,
-            min_new_tokens=self.frames + 1,
-        )
+        return first_codes(self.spec, _GREEDY, self.frames)
 
-    def _speak(self) -> GreedyFrames:
+    def _speak(self) -> SpokenFrames:
         folder, spec = self.folder, self.spec
         embeddings = TableEmbeddings(open_tables(folder), spec)
         prompt = PromptBuilder(spec, Tokenizer.load(folder), embeddings).build(request_of(spec))
-        talker, _ = open_talker(folder, spec, self.processor, self.threads)
-        predictor, _ = open_predictor(folder, spec, self.processor, self.threads)
-        state = talker.new_state(len(prompt.embeddings) + self.frames)
-        kept, first, draws = predictor.new_state(), self._first(), SeededDraws(0)
-        codes, fed, hidden = list[Ids](), list[Floats](), list[Floats]()
-        out = talker.prefill(state, prompt.embeddings)
-        for frame in range(self.frames):
-            hidden.append(out.hidden.copy())
-            code0 = first.choose(out.logits, draws)
-            rest = predictor.frame(kept, out.hidden, code0, _GREEDY, draws)
-            codes.append(np.concatenate([np.array([code0]), rest]))
-            fed.append(embeddings.frames(codes[-1][None])[0] + prompt.text_vector(frame))
-            out = talker.step(state, fed[-1])
-        return GreedyFrames(prompt.embeddings, np.stack(codes), np.stack(fed), np.stack(hidden))
+        talker, _ = open_talker(folder, spec, _PROCESSOR, self.threads)
+        predictor, _ = open_predictor(folder, spec, _PROCESSOR, self.threads)
+        return speak(talker, predictor, prompt, embeddings, self._first(), self.frames)
+
+
+def first_codes(spec: Spec, sampling: Sampling, frames: int) -> FirstCodes:
+    """What chooses the first codes of so many frames, none of which is the end of speech."""
+    return FirstCodes(
+        codes=spec.codes,
+        eos=spec.ids.eos,
+        sampling=sampling,
+        repetition_penalty=spec.generation.repetition_penalty,
+        min_new_tokens=frames + 1,
+    )
+
+
+def speak(
+    talker: FixedTalker,
+    predictor: FixedPredictor,
+    prompt: Prompt,
+    embeddings: TableEmbeddings,
+    first: FirstCodes,
+    frames: int,
+) -> SpokenFrames:
+    """Frames of a prompt; ``first`` chooses, and its sampling holds for the predictor too."""
+    state = talker.new_state(len(prompt.embeddings) + frames)
+    kept, draws = predictor.new_state(), SeededDraws(0)
+    codes, fed, hidden = list[Ids](), list[Floats](), list[Floats]()
+    out = talker.prefill(state, prompt.embeddings)
+    for frame in range(frames):
+        hidden.append(out.hidden.copy())
+        code0 = first.choose(out.logits, draws)
+        rest = predictor.frame(kept, out.hidden, code0, first.sampling, draws)
+        codes.append(np.concatenate([np.array([code0]), rest]))
+        fed.append(embeddings.frames(codes[-1][None])[0] + prompt.text_vector(frame))
+        out = talker.step(state, fed[-1])
+    return SpokenFrames(prompt.embeddings, np.stack(codes), np.stack(fed), np.stack(hidden))
 
 
 def admitted_codec(job: CodecJob, provider: Provider) -> FixedCodecDecoder:

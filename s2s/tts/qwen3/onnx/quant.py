@@ -25,7 +25,10 @@ _RANGES_8 = np.ones(1, dtype=np.float32)  # nothing is gained by cutting off
 
 @dataclass(frozen=True, slots=True)
 class BlockMix:
-    """A named storage of one decoder's matrices: ``bits`` 4 or 8, or 32 for float32 as it is."""
+    """A named storage of one decoder's matrices: ``bits`` 4 or 8, or 32 for float32 as it is.
+
+    block: values that have a scale of their own; 0 for whole rows.
+    """
 
     name: str
     bits: int
@@ -45,6 +48,8 @@ class BlockMix:
 
     def blocks(self, width: int) -> int:
         """Blocks in a row. Raises ValueError when they don't divide it."""
+        if not self.block:
+            return 1
         if width % self.block:
             raise ValueError(f"{self.name}: rows of {width} values do not divide into blocks")
         return width // self.block

@@ -19,7 +19,7 @@ from s2s.tts.qwen3.fixed import providers
 from s2s.tts.qwen3.fixed.admission import Measure, PartAdmission
 from s2s.tts.qwen3.fixed.backend import FixedBackend
 from s2s.tts.qwen3.fixed.providers import RuntimeProvider
-from s2s.tts.qwen3.fixed.weights import FIXED_F32
+from s2s.tts.qwen3.fixed.weights import FIXED_A16W8, FIXED_F32
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def half(monkeypatch: pytest.MonkeyPatch) -> None:
     ("wished", "computed"),
     [
         (Quants(FIXED_F32), Quants(FIXED_F32)),
+        (Quants(FIXED_A16W8), Quants(FIXED_A16W8)),
         (Quants("q4_k_m"), Quants(FIXED_F32, None)),
         (Quants("f32", "q8_0"), Quants(FIXED_F32, FIXED_F32)),
     ],
@@ -63,7 +64,7 @@ def test_all_of_gguf_is_computed_in_more_bits(wished: Quants, computed: Quants) 
 
 def test_it_is_taken_where_it_is_named_and_nowhere_else() -> None:
     assert "fixed" not in [backend.name for backend in available(Quants("q4_k_m"))]
-    with pytest.raises(BackendError, match="fixed has nothing like int4; it has fixed-f32"):
+    with pytest.raises(BackendError, match="nothing like int4; it has fixed-f32, fixed-a16w8"):
         FixedBackend().quant(Quants("int4"))
 
 

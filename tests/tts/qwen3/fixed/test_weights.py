@@ -23,7 +23,7 @@ def test_progress_ends_where_it_said(tiny_qwen3: Callable[[str], Path], tmp_path
         seen[file] = done, total
 
     folder = convert(tiny_qwen3(WIDE_KIND), FIXED_F32, converted=tmp_path, progress=progress)
-    assert list(seen) == ["talker-512-1.onnx", "frame.onnx", "tables.gguf"]
+    assert list(seen) == ["tables.gguf", "talker-512-1.onnx", "frame.onnx"]
     assert all(done == total for done, total in seen.values())
     record = read_record(folder)
     assert record is not None

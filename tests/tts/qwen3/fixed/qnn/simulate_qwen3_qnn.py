@@ -29,7 +29,7 @@ from s2s.tts.qwen3.fixed.language import open_predictor, open_talker
 from s2s.tts.qwen3.fixed.predictor_graph import predictor_slots
 from s2s.tts.qwen3.fixed.providers import RuntimeProvider, provider_named
 from s2s.tts.qwen3.fixed.trial import LanguageTrial, codec_error
-from s2s.tts.qwen3.fixed.weights import FIXED_F32
+from s2s.tts.qwen3.fixed.weights import FIXED_F32, FIXED_MIXES
 
 FOLDER = Path(sys.argv[1])
 WHOLE = sys.argv[2:] == ["whole"]
@@ -60,22 +60,28 @@ def compiles(folder: Path, told: str) -> None:
     TOLD[f"{told} kept"] = contexts(folder) == made
 
 
-def language(checkpoint: Path) -> None:
-    """Talker and predictor: greedy codes beside the processor's."""
-    folder = convert(checkpoint, FIXED_F32, converted=FOLDER / "converted")
+def language(checkpoint: Path, quant: str) -> None:
+    """Talker and predictor: greedy codes beside the processor's, of the same graphs."""
+    folder = convert(checkpoint, quant, converted=FOLDER / "converted")
     spec = read_spec(folder)
-    compiles(folder, "language model")
+    compiles(folder, f"{quant} language model")
     trial = LanguageTrial(folder, spec, 1, frames=FRAMES)
     talker, part = open_talker(folder, spec, CHIP, 1)
     part.graphs.admit(lambda: trial.talker(as_talker(talker)))
-    TOLD["talker"] = part.graphs.remark
+    TOLD[f"{quant} talker"] = part.graphs.remark
     predictor, part = open_predictor(folder, spec, CHIP, 1)
     part.graphs.admit(lambda: trial.predictor(as_predictor(predictor)))
-    TOLD["predictor"] = part.graphs.remark
+    TOLD[f"{quant} predictor"] = part.graphs.remark
     steps, part = open_predictor(folder, spec, CHIP, 1, draft_tokens=1)
     short = LanguageTrial(folder, spec, 1, frames=1)
-    TOLD["predictor pass by pass"] = str(short.predictor(as_predictor(steps)))
+    TOLD[f"{quant} predictor pass by pass"] = str(short.predictor(as_predictor(steps)))
     TOLD["slots"] = predictor_slots(spec)
+    if quant != FIXED_F32:
+        exact = LanguageTrial(
+            convert(checkpoint, FIXED_F32, converted=FOLDER / "converted"), spec, 1, frames=FRAMES
+        )
+        TOLD[f"{quant} talker, beside float32"] = exact.talker(as_talker(talker)).share
+        TOLD[f"{quant} predictor, beside float32"] = exact.predictor(as_predictor(predictor)).share
 
 
 def codec(source: Path) -> None:
@@ -120,6 +126,7 @@ def refusals() -> None:
 CHECKPOINT = write_checkpoint(FOLDER / "checkpoint", "0.6b-base")
 TOLD["providers"] = isinstance(provider_named("cpu"), RuntimeProvider) and CHIP.missing() is None
 refusals()
-language(CHECKPOINT)
+for each in FIXED_MIXES:
+    language(CHECKPOINT, each)
 codec(CHECKPOINT / "speech_tokenizer")
 print(json.dumps(TOLD))
