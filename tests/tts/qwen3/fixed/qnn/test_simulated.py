@@ -30,7 +30,7 @@ def test_all_parts_compile_and_compute_in_the_simulator(tmp_path: Path) -> None:
     assert operator.startswith("qnn has no Det (")
     # Beside float32, on random weights, whose codes are nearly even: measured 1.0 and 0.73.
     for part, least in (("talker", 0.85), ("predictor", 0.6)):
-        share = told.pop(f"fixed-a16w8 beside float32, {part}")
+        share = told.pop(f"fixed-a16w8 {part}, beside float32")
         assert isinstance(share, float)
         assert share >= least
     assert told == {
