@@ -16,7 +16,12 @@ from collections.abc import Sequence
 
 from environment import ROOT, prepare, python, require_python, say
 
-HALF = ("tests/tts/qwen3", "tests/test_document_commands.py")
+HALF = (
+    "tests/tts/qwen3",
+    "tests/test_document_commands.py",
+    "tests/app/test_ends.py",
+    "tests/bench/qwen3",
+)
 """What takes one of the two processes as long as all the rest takes the other, on two cores."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s.testing.random_conversations import conversation, violations
+
+COUNT = 400 if os.environ.get("S2S_TEST_FULL_DAMAGE") else 60
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +25,7 @@ def _quiet_log() -> Iterator[None]:
     log.setLevel(before)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=COUNT, deadline=None)
 @given(st.integers(0, 10**9))
 def test_nothing_that_may_never_happen_happens(seed: int) -> None:
     assert violations(conversation(seed).run()) == []

@@ -115,7 +115,7 @@ def test_what_goes_wrong_in_the_other_process_is_told_here(tmp_path: Path) -> No
     command = [sys.executable, str(SCRIPTS / "benchmark_qwen3.py"), "--checkpoint", str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": str(SCRIPTS.parent)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "config.json" in done.stderr.splitlines()[-1]
 
 
