@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +55,16 @@ def test_all_asks_for_everything() -> None:
     for mark in ON_REQUEST:
         assert f"--require {mark}" in SCRIPT
     sources = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    wanted = {name for text in sources for name in re.findall(r"\bS2S_TEST_[A-Z0-9_]+\b", text)}
-    given = set(re.findall(r"\b(S2S_TEST_\w+)=", SCRIPT))
-    assert given == wanted - {"S2S_TEST_SOAK_CHECKPOINT"}  # a folder, instead of one made there
+    wanted = {name for text in sources for name in re.findall(r"\bTESTS_[A-Z0-9_]+\b", text)}
+    given = set(re.findall(r"\b(TESTS_\w+)=", SCRIPT))
+    assert given == wanted - {"TESTS_SOAK_CHECKPOINT"}  # a folder, instead of one made there
     assert all(name in TEXT for name in given)
+
+
+def test_how_whoever_runs_them_set_the_program_is_nothing_to_the_tests() -> None:
+    test = "tests/app/cluster/test_application.py::"
+    test += "test_a_serve_yaml_gives_settings_a_file_of_them_or_both"
+    given = os.environ | {"S2S_SERVE_MAX_SESSIONS": "0", "S2S_OF_ANOTHER_VERSION": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", test]
+    done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

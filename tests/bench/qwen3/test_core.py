@@ -17,8 +17,8 @@ from s2s.system.llama_cpp import installed
 from s2s.tts.qwen3 import Report, ScheduleConfig
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
-SOAK_MINUTES = os.environ.get("S2S_TEST_SOAK_MINUTES", "")
-CHECKPOINT = os.environ.get("S2S_TEST_SOAK_CHECKPOINT", "")
+SOAK_MINUTES = os.environ.get("TESTS_SOAK_MINUTES", "")
+CHECKPOINT = os.environ.get("TESTS_SOAK_CHECKPOINT", "")
 GROWTH_MB = 20
 
 
@@ -121,9 +121,9 @@ def test_what_goes_wrong_in_the_other_process_is_told_here(tmp_path: Path) -> No
 
 @pytest.mark.full
 @pytest.mark.timeout(7200)
-@pytest.mark.skipif(not SOAK_MINUTES, reason="set S2S_TEST_SOAK_MINUTES=10")
+@pytest.mark.skipif(not SOAK_MINUTES, reason="set TESTS_SOAK_MINUTES=10")
 def test_a_soak_does_not_grow(tmp_path: Path) -> None:
-    """Full-size random weights, made here unless S2S_TEST_SOAK_CHECKPOINT names a folder."""
+    """Full-size random weights, made here unless TESTS_SOAK_CHECKPOINT names a folder."""
     what = ["--checkpoint", CHECKPOINT] if CHECKPOINT else ["--random-weights"]
     picture = tmp_path / "soak.png"
     options = ["--soak", SOAK_MINUTES, "--frames", "250", "--picture", str(picture)]

@@ -1,7 +1,7 @@
 """Files of a checkpoint, of its caches and voices are damaged at random: every core works, or
 refuses with the one documented error, within 2 s of work and 512 MB, and no sample is no number.
 
-The same cases every time. A few of each kind here; many with S2S_TEST_FULL_DAMAGE=1.
+The same cases every time. A few of each kind here; many with TESTS_FULL_DAMAGE=1.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_no_crash(
 
 @pytest.mark.full
 @pytest.mark.skipif(
-    os.environ.get("S2S_TEST_FULL_DAMAGE") != "1", reason="minutes; set S2S_TEST_FULL_DAMAGE=1"
+    os.environ.get("TESTS_FULL_DAMAGE") != "1", reason="minutes; set TESTS_FULL_DAMAGE=1"
 )
 @pytest.mark.ggml
 @pytest.mark.timeout(7200)

@@ -1,4 +1,4 @@
-"""The reference backend against the official package at full size: S2S_TEST_FULL_QWEN3=1.
+"""The reference backend against the official package at full size: TESTS_FULL_QWEN3=1.
 
 Writes a random 0.6b-customvoice checkpoint of 2.5 GB and needs 4 GB of memory and minutes.
 Golden values: tests/support/make_golden_qwen3.py --full.
@@ -29,12 +29,12 @@ from s2s.tts.qwen3.text.tokenizer import Tokenizer
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "qwen3"
-WANTED = os.environ.get("S2S_TEST_FULL_QWEN3", "")
+WANTED = os.environ.get("TESTS_FULL_QWEN3", "")
 
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not WANTED, reason="set S2S_TEST_FULL_QWEN3=1 (or to a checkpoint's folder)")
+@pytest.mark.skipif(not WANTED, reason="set TESTS_FULL_QWEN3=1 (or to a checkpoint's folder)")
 def test_first_logits_and_eight_greedy_frames(tmp_path: Path) -> None:
     folder = Path(WANTED)
     if not folder.is_dir():
