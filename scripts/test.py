@@ -20,7 +20,9 @@ HALF = (
     "tests/tts/qwen3",
     "tests/test_document_commands.py",
     "tests/app/test_ends.py",
+    "tests/app/doctor",
     "tests/bench/qwen3",
+    "tests/records",
 )
 """What takes one of the two processes as long as all the rest takes the other, on two cores."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from s2s.testing.random_conversations import conversation, violations
 
-COUNT = 400 if os.environ.get("TESTS_FULL_DAMAGE") else 60
+COUNT = 400 if os.environ.get("TESTS_FULL_DAMAGE") else 40
 
 
 @pytest.fixture(autouse=True)
