@@ -164,8 +164,10 @@ def browser_program() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright_driver(browser_program: str) -> Iterator[Playwright]:
+    """Of one file: an event loop of its own runs in the tests' thread as long as it does, and no
+    other can there."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
