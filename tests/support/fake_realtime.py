@@ -422,7 +422,21 @@ class FakeRealtime:
             transport.abort()
 
     async def _serve(self) -> asyncio.Server:
-        from websockets.asyncio.server import serve
+        from websockets.asyncio.server import ServerConnection, serve
+
+        sockets = self._sockets
+
+        class KnownConnection(ServerConnection):
+            """One whose transport is known from its first moment: browsers open some to spare."""
+
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                assert isinstance(transport, asyncio.Transport)
+                sockets.add(transport)
+                super().connection_made(transport)
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                sockets.discard(self.transport)
+                super().connection_lost(exc)
 
         served = await serve(
             self._client,
@@ -430,6 +444,7 @@ class FakeRealtime:
             self.port,
             process_request=self._requested,
             select_subprotocol=_chosen,
+            create_connection=KnownConnection,
             max_size=None,
             close_timeout=0.1,
         )
@@ -441,7 +456,6 @@ class FakeRealtime:
 
         assert isinstance(connection, ServerConnection)
         assert connection.request is not None
-        self._sockets.add(connection.transport)
         outgoing: asyncio.Queue[Json] = asyncio.Queue()
 
         async def write() -> None:
@@ -467,7 +481,6 @@ class FakeRealtime:
         except ConnectionClosed:
             pass
         finally:
-            self._sockets.discard(connection.transport)
             writer.cancel()
             await conversation.stop("client_cancelled")
 
