@@ -13,6 +13,7 @@ import re
 import threading
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
 from typing import Protocol
 
 from s2s.tts.pieces import sentences
@@ -80,7 +81,13 @@ class EspeakPhonemizer:
         try:
             self.sentences("a")
         except RuntimeError as error:
-            raise VitsVoiceError(f"eSpeak NG has no voice '{voice}'") from error
+            file = _file_with(voice)
+            if file is None:
+                raise VitsVoiceError(
+                    f"eSpeak NG has no voice '{voice}'; its voices are the files below "
+                    f"{_voices_folder()}"
+                ) from error
+            self._voice = file
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of `text`, as eSpeak NG sees them."""
@@ -95,6 +102,28 @@ class EspeakPhonemizer:
 
     def _word_uncached(self, text: str) -> str:
         return " ".join("".join(sentence) for sentence in self.sentences(text))
+
+
+def _voices_folder() -> Path:
+    from piper.phonemize_espeak import ESPEAK_DATA_DIR
+
+    return Path(ESPEAK_DATA_DIR) / "lang"
+
+
+def _file_with(language: str) -> str | None:
+    """The name of the file that has a language ("fr-fr") as one of its names, the first choice for
+    it if there are several. eSpeak NG of some versions finds files ("fr") alone by itself."""
+    found: list[tuple[int, str]] = []
+    for path in sorted(filter(Path.is_file, _voices_folder().rglob("*"))):
+        for line in path.read_text("utf-8", errors="replace").splitlines():
+            words = line.lower().split()
+            if words[:2] == ["language", language.lower()]:
+                found.append((int(words[2]) if words[2:] else _USUAL_PRIORITY, path.name))
+    return min(found)[1] if found else None
+
+
+_USUAL_PRIORITY = 5
+"""Of a file for a language, where it says none; 1 is the first choice."""
 
 
 class TextPhonemizer:

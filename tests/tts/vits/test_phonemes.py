@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -65,3 +66,39 @@ def test_english_without_espeak_is_respelled(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(phonemizer, RespelledEnglish)
     spoken = ["".join(sentence) for sentence in phonemizer.sentences("The judge says: boy! Now.")]
     assert spoken == ["ðə dʒˈʌdʒ sˈɛz: bˈɔɪ!", "nˈaʊ."]
+
+
+@pytest.fixture
+def espeak_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An eSpeak NG that finds voices by the names of their files alone, as some versions do."""
+    files = {"roa/fr": "name French\nlanguage fr-fr\nlanguage fr\n", "gmw/en": "language en-gb 2\n",
+             "gmw/en-US": "language en-us 2\nlanguage en-gb 3\n"}  # fmt: skip
+    for name, text in files.items():
+        path = tmp_path / "lang" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    class Bridge:
+        def phonemize(self, voice: str, text: str) -> list[list[str]]:
+            if voice not in ("fr", "en", "en-US"):
+                raise RuntimeError("Failed to set voice")
+            return [[voice, text]]
+
+    module = ModuleType("piper.phonemize_espeak")
+    module.__dict__.update(EspeakPhonemizer=Bridge, ESPEAK_DATA_DIR=tmp_path)
+    monkeypatch.setitem(sys.modules, "piper", ModuleType("piper"))
+    monkeypatch.setitem(sys.modules, "piper.phonemize_espeak", module)
+
+
+@pytest.mark.usefixtures("espeak_of_files")
+@pytest.mark.parametrize(
+    ("voice", "file"), [("fr", "fr"), ("fr-fr", "fr"), ("en-gb", "en"), ("EN-us", "en-US")]
+)
+def test_a_language_is_found_by_each_of_its_names(voice: str, file: str) -> None:
+    assert make_phonemizer(config(voice)).sentences("a") == [[file, "a"]]
+
+
+@pytest.mark.usefixtures("espeak_of_files")
+def test_a_language_that_there_is_not_is_told_with_where_they_lie() -> None:
+    with pytest.raises(VitsVoiceError, match=r"no voice 'xx'; its voices are .*lang"):
+        make_phonemizer(config("xx"))

@@ -49,7 +49,7 @@ SPEECHES: tuple[KokoroSpeech, ...] = (
         _named("b", "emma isabella alice lily", "fable george lewis daniel"),
     ),
     KokoroSpeech("e", "es", "es", _named("e", "dora", "alex santa")),
-    KokoroSpeech("f", "fr", "fr-fr", _named("f", "siwis", "")),
+    KokoroSpeech("f", "fr", "fr", _named("f", "siwis", "")),
     KokoroSpeech("h", "hi", "hi", _named("h", "alpha beta", "omega psi")),
     KokoroSpeech("i", "it", "it", _named("i", "sara", "nicola")),
     KokoroSpeech("j", "ja", "ja", _named("j", "gongitsune alpha nezumi tebukuro", "kumo")),
